@@ -173,11 +173,8 @@ describe_values(const TideConfigOption *option)
     return g_strdup_printf(" [%s]", range);
   if (option->type != TIDE_CONFIG_CHOICE || option->choices[1].name == NULL)
     return g_strdup("");
-  GString *names = g_string_new(" [");
-  for (gsize i = 0; option->choices[i].name != NULL; i++)
-    g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", option->choices[i].name);
-  g_string_append_c(names, ']');
-  return g_string_free(names, FALSE);
+  g_autofree char *names = tide_config_choices_join(option->choices, "");
+  return g_strdup_printf(" [%s]", names);
 }
 
 static gboolean

@@ -1,16 +1,143 @@
-#include "config/option/option_parse.h"
+/* The types of options: what each is stands in one row of a table. A text of the file becomes the value that an option
+ * stores, and the value a text again. Errors are TIDE_ERROR_CONFIG and go on from the option's name: "must be 1..64".
+ */
+#include "config/option/option.h"
+
+#include "config/option/option_value.h"
+#include "config/yaml/yaml_text.h"
+#include "model/time/time_pattern.h"
 #include "thrift/client/endpoint.h"
+#include "util/error.h"
 
 #include <stdatomic.h>
 
-const TideConfigOption *
-tide_config_option_find(const TideConfigGroup *group, const char *name)
+/* No name or address that is meant is longer. */
+#define MAX_STRING_BYTES 4096
+#define TOPIC_MAX_BYTES 249 /* Kafka's limit: it is the name of a folder, with the partition behind it */
+
+/* @member: where the option's struct has its value. */
+typedef struct OptionType {
+  const char *word; /* for the reference, where the option has no form of its own */
+  gboolean (*parse)(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names,
+                    GError **error);
+  /* (transfer full) (nullable): NULL: not set */
+  char *(*print)(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names);
+  GDestroyNotify destroy; /* what member points to; NULL: nothing is owned */
+  gboolean is_number;     /* a reload may change it while others read it */
+  gboolean is_list;
+  gboolean (*check_item)(const char *text, GError **error); /* of a list; NULL: any text */
+} OptionType;
+
+static gpointer
+member_of(const TideConfigOption *option, gpointer base)
 {
-  for (gsize i = 0; i < group->n_options; i++) {
-    if (strcmp(group->options[i].name, name) == 0)
-      return &group->options[i];
+  return (guint8 *)base + option->offset;
+}
+
+/* ---- numbers ---- */
+
+/* DURATION is stored in seconds where the place is small: HBase counts a family's time to live so. */
+static gint64
+stored_unit(const TideConfigOption *option)
+{
+  return option->type == TIDE_CONFIG_DURATION && option->size == sizeof(gint32) ? 1000 : 1;
+}
+
+/* Others may read it meanwhile, once the option reloads. */
+static void
+store_number(const TideConfigOption *option, gpointer member, gint64 value)
+{
+  g_assert(option->size == sizeof(gint64) || option->size == sizeof(gint32));
+  if (option->size == sizeof(gint64))
+    atomic_store_explicit((_Atomic gint64 *)member, value, memory_order_relaxed);
+  else
+    atomic_store_explicit((_Atomic gint32 *)member, (gint32)value, memory_order_relaxed);
+}
+
+static gint64
+load_number(const TideConfigOption *option, gconstpointer member)
+{
+  if (option->size == sizeof(gint64))
+    return atomic_load_explicit((const _Atomic gint64 *)member, memory_order_relaxed);
+  return atomic_load_explicit((const _Atomic gint32 *)member, memory_order_relaxed);
+}
+
+static char *
+format_number(const TideConfigOption *option, gint64 value)
+{
+  if (option->type == TIDE_CONFIG_DURATION)
+    return tide_duration_format(value);
+  if (option->type == TIDE_CONFIG_SIZE)
+    return tide_size_format((guint64)value);
+  if (option->type == TIDE_CONFIG_TIME)
+    return tide_epoch_format(value);
+  return g_strdup_printf("%" G_GINT64_FORMAT, value);
+}
+
+static gboolean
+read_number(const TideConfigOption *option, const char *text, gint64 *ret_value, GError **error)
+{
+  guint64 number = 0;
+  gint64 default_ms = 0; /* 0: none, or one that switches it off */
+
+  if (option->type == TIDE_CONFIG_TIME)
+    return tide_epoch_parse(text, ret_value, error);
+  if (option->type == TIDE_CONFIG_DURATION) {
+    if (option->default_text != NULL && !tide_duration_parse(option->default_text, 0, 0, &default_ms, NULL))
+      default_ms = 0;
+    return tide_duration_parse(text, default_ms, option->max, ret_value, error);
   }
-  return NULL;
+  if (option->type == TIDE_CONFIG_SIZE) {
+    if (!tide_size_parse(text, &number, error))
+      return FALSE;
+  } else if (!tide_number_parse(text, &number, NULL)) {
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be a number, %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT, option->min,
+                     option->max);
+  }
+  *ret_value = (gint64)MIN(number, (guint64)G_MAXINT64);
+  return TRUE;
+}
+
+static gboolean
+parse_number(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names G_GNUC_UNUSED,
+             GError **error)
+{
+  gint64 value = 0, unit = stored_unit(option);
+
+  if (!read_number(option, text, &value, error))
+    return FALSE;
+  if (value < option->min || value > option->max) {
+    g_autofree char *range = tide_config_option_describe_range(option);
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be %s", range);
+  }
+  if (value % unit != 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be whole seconds");
+  store_number(option, member, value / unit);
+  return TRUE;
+}
+
+static char *
+print_number(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names G_GNUC_UNUSED)
+{
+  return format_number(option, load_number(option, member) * stored_unit(option));
+}
+
+static gboolean
+parse_boolean(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names G_GNUC_UNUSED,
+              GError **error)
+{
+  gboolean value = strcmp(text, "true") == 0;
+
+  if (!value && strcmp(text, "false") != 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be true or false");
+  store_number(option, member, value);
+  return TRUE;
+}
+
+static char *
+print_boolean(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names G_GNUC_UNUSED)
+{
+  return g_strdup(load_number(option, member) != 0 ? "true" : "false");
 }
 
 const char *
@@ -19,6 +146,383 @@ tide_config_choice_name(const TideConfigChoice *choices, int value)
   for (; choices->name != NULL; choices++) {
     if (choices->value == value)
       return choices->name;
+  }
+  return NULL;
+}
+
+char *
+tide_config_choices_join(const TideConfigChoice *choices, const char *quote)
+{
+  GString *names = g_string_new(NULL);
+
+  for (gsize i = 0; choices[i].name != NULL; i++)
+    g_string_append_printf(names, "%s%s%s%s", i > 0 ? ", " : "", quote, choices[i].name, quote);
+  return g_string_free(names, FALSE);
+}
+
+static gboolean
+parse_choice(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names G_GNUC_UNUSED,
+             GError **error)
+{
+  for (const TideConfigChoice *choice = option->choices; choice->name != NULL; choice++) {
+    if (strcmp(choice->name, text) == 0) {
+      store_number(option, member, choice->value);
+      return TRUE;
+    }
+  }
+  g_autofree char *all = tide_config_choices_join(option->choices, "");
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be one of %s", all);
+}
+
+static char *
+print_choice(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names G_GNUC_UNUSED)
+{
+  return g_strdup(tide_config_choice_name(option->choices, (int)load_number(option, member)));
+}
+
+/* ---- texts, and what has a name ---- */
+
+static void
+store_string(gpointer member, const char *text)
+{
+  g_free(*(char **)member);
+  *(char **)member = g_strdup(text);
+}
+
+gboolean
+tide_config_option_check_no_variable(const char *text, GError **error)
+{
+  if (strstr(text, "${") == NULL)
+    return TRUE;
+  return tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be written out, or as { env: NAME } to take an environment variable");
+}
+
+static gboolean
+parse_string(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
+             TideFieldNames *names G_GNUC_UNUSED, GError **error)
+{
+  if (*text == '\0' || strlen(text) > MAX_STRING_BYTES)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be a text of 1 to %d bytes", MAX_STRING_BYTES);
+  if (!tide_config_option_check_no_variable(text, error))
+    return FALSE;
+  store_string(member, text);
+  return TRUE;
+}
+
+static gboolean
+parse_pattern(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
+              TideFieldNames *names G_GNUC_UNUSED, GError **error)
+{
+  gboolean has_date = FALSE;
+  g_autoptr(GError) reason = NULL;
+
+  if (!tide_time_pattern_check(text, &has_date, &reason))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "cannot be used: %s", reason->message);
+  store_string(member, text);
+  return TRUE;
+}
+
+static char *
+print_string(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
+             const TideFieldNames *names G_GNUC_UNUSED)
+{
+  return g_strdup(*(char *const *)member);
+}
+
+gboolean
+tide_config_option_check_field_name(const char *name, gsize len, GError **error)
+{
+  TideBytes bytes = tide_bytes(name, len);
+
+  if (len == 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be the name of a field");
+  if (name[0] == '$' && !tide_field_name_is_of_record(bytes))
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "must be one of the record's own fields, which are $key, $topic, $partition, $offset, "
+                     "$timestamp and $header.NAME, or $tags, all tags of a line");
+  return TRUE;
+}
+
+static gboolean
+parse_field(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member, TideFieldNames *names,
+            GError **error)
+{
+  if (!tide_config_option_check_field_name(text, strlen(text), error))
+    return FALSE;
+  TideNameId id = tide_field_names_intern(names, tide_bytes_of_string(text));
+  if (id == TIDE_NAME_NONE)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "is one field too many");
+  *(TideNameId *)member = id;
+  return TRUE;
+}
+
+static char *
+print_field(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member, const TideFieldNames *names)
+{
+  TideNameId id = *(const TideNameId *)member;
+  TideBytes text = id != TIDE_NAME_NONE ? tide_field_names_text(names, id) : TIDE_BYTES_EMPTY;
+  return id != TIDE_NAME_NONE ? g_strndup((const char *)text.data, text.len) : NULL;
+}
+
+/* GLib opens a file by this name, and takes some names for the machine's own zone, which would make two
+ * machines read one message differently. */
+static gboolean
+is_zone_name(const char *text)
+{
+  if (*text == '\0' || *text == '/' || strstr(text, "..") != NULL || strlen(text) > 64)
+    return FALSE;
+  for (const char *at = text; *at != '\0'; at++) {
+    if (!g_ascii_isalnum(*at) && strchr("_+-:/", *at) == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+parse_zone(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
+           TideFieldNames *names G_GNUC_UNUSED, GError **error)
+{
+  GTimeZone *zone = is_zone_name(text) ? g_time_zone_new_identifier(text) : NULL;
+
+  if (zone == NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "must be a time zone that this machine knows, such as Europe/Berlin, UTC or \"+02:00\"");
+  g_clear_pointer((GTimeZone **)member, g_time_zone_unref);
+  *(GTimeZone **)member = zone;
+  return TRUE;
+}
+
+static char *
+print_zone(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
+           const TideFieldNames *names G_GNUC_UNUSED)
+{
+  GTimeZone *zone = *(GTimeZone *const *)member;
+  return zone != NULL ? g_strdup(g_time_zone_get_identifier(zone)) : NULL;
+}
+
+/* ---- lists ---- */
+
+/* A broker as librdkafka takes it: "host", "host:port", "[v6]:port", with "PROTOCOL://" in front or not. */
+static gboolean
+check_broker(const char *text, GError **error)
+{
+  const char *scheme = strstr(text, "://");
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(scheme != NULL ? scheme + 3 : text, NULL);
+
+  if (endpoint != NULL && endpoint->unix_path == NULL)
+    return TRUE;
+  return tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be 'host:port' or '[IPv6 address]:port' with a port from 1 to 65535");
+}
+
+static gboolean
+check_gateway(const char *text, GError **error)
+{
+  g_autoptr(GError) reason = NULL;
+  g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(text, &reason);
+
+  return endpoint != NULL ||
+         tide_fail(error, TIDE_ERROR_CONFIG, "has an address that cannot be used (%s)", reason->message);
+}
+
+/* A name by Kafka's rules, or a pattern, which only librdkafka can read. */
+static gboolean
+check_topic(const char *text, GError **error)
+{
+  gsize len = strlen(text);
+  gboolean is_good = len <= TOPIC_MAX_BYTES && strcmp(text, ".") != 0 && strcmp(text, "..") != 0;
+
+  if (!tide_config_option_check_no_variable(text, error))
+    return FALSE;
+  if (text[0] == '^')
+    return TRUE;
+  for (gsize i = 0; i < len; i++)
+    is_good &= g_ascii_isalnum(text[i]) || strchr("._-", text[i]) != NULL;
+  return is_good ||
+         tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be names of letters, digits, . _ and -, of at most %d bytes, or patterns that begin with ^",
+                   TOPIC_MAX_BYTES);
+}
+
+static char *
+print_list(const char *const *texts)
+{
+  GString *out = g_string_new("[");
+
+  for (gsize i = 0; texts[i] != NULL; i++) {
+    g_string_append(out, i > 0 ? ", " : "");
+    tide_yaml_append_scalar(out, texts[i], strlen(texts[i]));
+  }
+  g_string_append_c(out, ']');
+  return g_string_free(out, FALSE);
+}
+
+static char *
+print_texts(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
+            const TideFieldNames *names G_GNUC_UNUSED)
+{
+  const char *const *texts = *(const char *const *const *)member;
+  return texts != NULL ? print_list(texts) : NULL;
+}
+
+static char *
+print_gateways(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
+               const TideFieldNames *names G_GNUC_UNUSED)
+{
+  const GPtrArray *gateways = atomic_load_explicit((GPtrArray *const _Atomic *)member, memory_order_acquire);
+  g_autofree const char **texts = g_new0(const char *, gateways != NULL ? gateways->len + 1 : 1);
+
+  for (guint i = 0; gateways != NULL && i < gateways->len; i++)
+    texts[i] = ((const TideEndpoint *)g_ptr_array_index(gateways, i))->text;
+  return gateways != NULL ? print_list(texts) : NULL;
+}
+
+/* What owns nothing and is no scalar has an empty row, as has CUSTOM: its functions are the option's, and what they
+ * store the owner of the struct frees. */
+static const OptionType types[] = {
+    [TIDE_CONFIG_STRING] = {"text", parse_string, print_string, g_free},
+    [TIDE_CONFIG_TOPICS] = {"list of topics", NULL, print_texts, (GDestroyNotify)g_strfreev, .is_list = TRUE,
+                            .check_item = check_topic},
+    [TIDE_CONFIG_TEXTS] = {"list of texts", NULL, print_texts, (GDestroyNotify)g_strfreev, .is_list = TRUE},
+    [TIDE_CONFIG_BROKERS] = {"list of `host:port`", NULL, print_string, g_free, .is_list = TRUE,
+                             .check_item = check_broker},
+    [TIDE_CONFIG_GATEWAYS] = {"list of addresses", NULL, print_gateways, (GDestroyNotify)g_ptr_array_unref,
+                              .is_list = TRUE, .check_item = check_gateway},
+    [TIDE_CONFIG_INTEGER] = {"number", parse_number, print_number, .is_number = TRUE},
+    [TIDE_CONFIG_DURATION] = {"duration", parse_number, print_number, .is_number = TRUE},
+    [TIDE_CONFIG_SIZE] = {"size", parse_number, print_number, .is_number = TRUE},
+    [TIDE_CONFIG_BOOLEAN] = {"`true` or `false`", parse_boolean, print_boolean, .is_number = TRUE},
+    [TIDE_CONFIG_CHOICE] = {NULL, parse_choice, print_choice, .is_number = TRUE},
+    [TIDE_CONFIG_TIME] = {"date or time", parse_number, print_number},
+    [TIDE_CONFIG_FIELD] = {"field", parse_field, print_field},
+    [TIDE_CONFIG_ZONE] = {"time zone", parse_zone, print_zone, (GDestroyNotify)g_time_zone_unref},
+    [TIDE_CONFIG_PATTERN] = {"time pattern", parse_pattern, print_string, g_free},
+    [TIDE_CONFIG_CUSTOM] = {NULL},
+    [TIDE_CONFIG_SECTION] = {"mapping"},
+    [TIDE_CONFIG_STRUCTURE] = {"mapping"},
+};
+
+gboolean
+tide_config_option_parse(const TideConfigOption *option, const char *text, const TideConfigTarget *target,
+                         GError **error)
+{
+  if (option->type == TIDE_CONFIG_CUSTOM)
+    return option->parse(text, target->base, error);
+  return types[option->type].parse(option, text, member_of(option, target->base), target->names, error);
+}
+
+gboolean
+tide_config_option_is_list(const TideConfigOption *option)
+{
+  return types[option->type].is_list;
+}
+
+gboolean
+tide_config_option_add_item(const TideConfigOption *option, GPtrArray *texts, const char *text, GError **error)
+{
+  const OptionType *type = &types[option->type];
+
+  if ((*text == '\0' && option->type != TIDE_CONFIG_TEXTS) || strlen(text) > MAX_STRING_BYTES)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "has an item that is empty or longer than %d bytes", MAX_STRING_BYTES);
+  /* A repeated item would do nothing, or ask for double: a mistake either way. */
+  if (g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "has an item twice");
+  if (type->check_item != NULL && !type->check_item(text, error))
+    return FALSE;
+  g_ptr_array_add(texts, g_strdup(text));
+  return TRUE;
+}
+
+static void
+clear_member(const TideConfigOption *option, gpointer base)
+{
+  gpointer member = member_of(option, base), value = NULL;
+
+  memcpy(&value, member, sizeof value);
+  if (value != NULL)
+    types[option->type].destroy(value);
+  memset(member, 0, sizeof value);
+}
+
+void
+tide_config_option_store_items(const TideConfigOption *option, const GPtrArray *texts, gpointer base)
+{
+  g_auto(GStrv) list = g_new0(char *, texts->len + 1);
+
+  clear_member(option, base);
+  for (guint i = 0; i < texts->len; i++)
+    list[i] = g_strdup(g_ptr_array_index(texts, i));
+  if (option->type == TIDE_CONFIG_GATEWAYS) {
+    GPtrArray *gateways = g_ptr_array_new_with_free_func((GDestroyNotify)tide_endpoint_free);
+    for (guint i = 0; i < texts->len; i++)
+      g_ptr_array_add(gateways, tide_endpoint_parse(list[i], NULL)); /* can be read: it was checked as it came */
+    *(GPtrArray **)member_of(option, base) = gateways;
+  } else if (option->type == TIDE_CONFIG_BROKERS) {
+    *(char **)member_of(option, base) = g_strjoinv(",", list);
+  } else {
+    *(char ***)member_of(option, base) = g_steal_pointer(&list);
+  }
+}
+
+char *
+tide_config_option_print_value(const TideConfigOption *option, gconstpointer base, const TideFieldNames *names)
+{
+  const OptionType *type = &types[option->type];
+  g_autofree char *text = NULL;
+
+  if (option->type == TIDE_CONFIG_CUSTOM)
+    text = option->print(base);
+  else if (type->print != NULL)
+    text = type->print(option, (const guint8 *)base + option->offset, names);
+  if (text == NULL || (type->is_list && type->print != print_string))
+    return g_steal_pointer(&text);
+  GString *out = g_string_new(NULL);
+  tide_yaml_append_scalar(out, text, strlen(text));
+  return g_string_free(out, FALSE);
+}
+
+void
+tide_config_option_take_over(const TideConfigOption *option, gpointer base, gconstpointer after)
+{
+  if (types[option->type].is_number) {
+    store_number(option, member_of(option, base), load_number(option, (const guint8 *)after + option->offset));
+    return;
+  }
+  if (option->type != TIDE_CONFIG_CUSTOM)
+    g_error("'%s' is of a type that does not reload", option->name);
+  g_autofree char *text = option->print(after);
+  if (!option->parse(text, base, NULL))
+    g_error("'%s' does not read what it prints: %s", option->name, text);
+}
+
+char *
+tide_config_option_describe_type(const TideConfigOption *option)
+{
+  if (option->type != TIDE_CONFIG_CHOICE)
+    return g_strdup(option->form != NULL ? option->form : types[option->type].word);
+  g_autofree char *names = tide_config_choices_join(option->choices, "`");
+  return g_strconcat(option->choices[1].name != NULL ? "one of " : "", names, NULL);
+}
+
+char *
+tide_config_option_describe_range(const TideConfigOption *option)
+{
+  if (option->min == option->max)
+    return NULL;
+  g_autofree char *min = format_number(option, option->min);
+  g_autofree char *max = format_number(option, option->max);
+  return g_strdup_printf("%s..%s", min, max);
+}
+
+/* ---- groups ---- */
+
+const TideConfigOption *
+tide_config_option_find(const TideConfigGroup *group, const char *name)
+{
+  for (gsize i = 0; i < group->n_options; i++) {
+    if (strcmp(group->options[i].name, name) == 0)
+      return &group->options[i];
   }
   return NULL;
 }
@@ -51,88 +555,14 @@ tide_config_group_set_defaults(const TideConfigGroup *group, gpointer base)
   }
 }
 
-static void
-copy_number(const TideConfigOption *option, gpointer to, gconstpointer from)
-{
-  if (option->size == sizeof(gint64))
-    atomic_store_explicit((_Atomic gint64 *)to, *(const gint64 *)from, memory_order_relaxed);
-  else
-    atomic_store_explicit((_Atomic gint32 *)to, *(const gint32 *)from, memory_order_relaxed);
-}
-
-void
-tide_config_option_take_over(const TideConfigOption *option, gpointer base, gconstpointer after)
-{
-  switch (option->type) {
-  case TIDE_CONFIG_INTEGER:
-  case TIDE_CONFIG_DURATION:
-  case TIDE_CONFIG_SIZE:
-  case TIDE_CONFIG_BOOLEAN:
-  case TIDE_CONFIG_CHOICE:
-    copy_number(option, (guint8 *)base + option->offset, (const guint8 *)after + option->offset);
-    return;
-  case TIDE_CONFIG_CUSTOM: {
-    g_autofree char *text = option->print(after);
-    if (!option->parse(text, base, NULL))
-      g_error("'%s' does not read what it prints: %s", option->name, text);
-    return;
-  }
-  case TIDE_CONFIG_STRING:
-  case TIDE_CONFIG_TOPICS:
-  case TIDE_CONFIG_TEXTS:
-  case TIDE_CONFIG_BROKERS:
-  case TIDE_CONFIG_GATEWAYS:
-  case TIDE_CONFIG_TIME:
-  case TIDE_CONFIG_FIELD:
-  case TIDE_CONFIG_ZONE:
-  case TIDE_CONFIG_PATTERN:
-  case TIDE_CONFIG_SECTION:
-  case TIDE_CONFIG_STRUCTURE:
-    break;
-  }
-  g_error("'%s' is of a type that does not reload", option->name);
-}
-
-static void
-clear_option(const TideConfigOption *option, gpointer base)
-{
-  gpointer position = (guint8 *)base + option->offset;
-
-  switch (option->type) {
-  case TIDE_CONFIG_STRING:
-  case TIDE_CONFIG_BROKERS:
-  case TIDE_CONFIG_PATTERN:
-    g_clear_pointer((char **)position, g_free);
-    return;
-  case TIDE_CONFIG_TOPICS:
-  case TIDE_CONFIG_TEXTS:
-    g_clear_pointer((char ***)position, g_strfreev);
-    return;
-  case TIDE_CONFIG_GATEWAYS:
-    g_clear_pointer((GPtrArray **)position, g_ptr_array_unref);
-    return;
-  case TIDE_CONFIG_ZONE:
-    g_clear_pointer((GTimeZone **)position, g_time_zone_unref);
-    return;
-  case TIDE_CONFIG_SECTION:
-    tide_config_group_clear(option->section, position);
-    return;
-  case TIDE_CONFIG_INTEGER:
-  case TIDE_CONFIG_DURATION:
-  case TIDE_CONFIG_SIZE:
-  case TIDE_CONFIG_BOOLEAN:
-  case TIDE_CONFIG_CHOICE:
-  case TIDE_CONFIG_TIME:
-  case TIDE_CONFIG_FIELD:
-  case TIDE_CONFIG_CUSTOM: /* what a function of its own has stored, the owner of the struct frees */
-  case TIDE_CONFIG_STRUCTURE:
-    return;
-  }
-}
-
 void
 tide_config_group_clear(const TideConfigGroup *group, gpointer base)
 {
-  for (gsize i = 0; i < group->n_options; i++)
-    clear_option(&group->options[i], base);
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    if (option->type == TIDE_CONFIG_SECTION)
+      tide_config_group_clear(option->section, member_of(option, base));
+    else if (types[option->type].destroy != NULL)
+      clear_member(option, base);
+  }
 }

@@ -100,6 +100,22 @@ char *tide_config_option_path(const char *path, const char *name);
 /* Frees and clears all that the group's options own in the struct. */
 void tide_config_group_clear(const TideConfigGroup *group, gpointer base);
 
+/**
+ * tide_config_option_parse: stores what @text says, for all types but lists, sections and structures. The value is
+ * untouched on an error. Errors: TIDE_ERROR_CONFIG, which go on from the option's name: "must be 1..64".
+ */
+gboolean tide_config_option_parse(const TideConfigOption *option, const char *text, const TideConfigTarget *target,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* TOPICS, TEXTS, BROKERS and GATEWAYS. */
+gboolean tide_config_option_is_list(const TideConfigOption *option);
+
+/* Appends an item of a list to @texts (element-type utf8, owned), and stores them all; there must be at least one, but of
+ * TEXTS. Errors: as above. */
+gboolean tide_config_option_add_item(const TideConfigOption *option, GPtrArray *texts, const char *text,
+                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_config_option_store_items(const TideConfigOption *option, const GPtrArray *texts, gpointer base);
+
 /* The value in force as YAML; NULL when it is not set. @names: for FIELD. (transfer full) (nullable) */
 char *tide_config_option_print_value(const TideConfigOption *option, gconstpointer base, const TideFieldNames *names);
 
@@ -112,6 +128,9 @@ char *tide_config_option_describe_range(const TideConfigOption *option);
 
 /* The name of @value; NULL when it is none of @choices. */
 const char *tide_config_choice_name(const TideConfigChoice *choices, int value);
+
+/* The names of @choices, each in @quote: "a, b". (transfer full) */
+char *tide_config_choices_join(const TideConfigChoice *choices, const char *quote);
 
 /* FALSE for "${NAME}": nothing is put in its place, so the text as it stands would be a silent mistake. */
 gboolean tide_config_option_check_no_variable(const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,6 +1,6 @@
 /* Reads a mapping of the file by the options of its group. */
 #include "config/option/nearest_name.h"
-#include "config/option/option_parse.h"
+#include "config/option/option.h"
 
 #include <string.h>
 
@@ -29,73 +29,46 @@ check_text(const TideConfigTarget *target, const TideYamlNode *node, const char 
   return TRUE;
 }
 
-static gboolean
-add_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, const char *text,
-         TideConfigItems *items, const TideConfigTarget *target)
-{
-  g_autoptr(GError) error = NULL;
-  if (tide_config_option_add_item(option, items, text, &error))
-    return TRUE;
-  add_value_error(target, node, path, option, error->message);
-  return FALSE;
-}
-
 /* One item of a list; brokers are also split at commas, as librdkafka does. Spaces around one are none of it, but of a
  * text. */
 static gboolean
-read_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, TideConfigItems *items,
+read_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, GPtrArray *texts,
           const TideConfigTarget *target)
 {
-  gboolean is_split = option->type == TIDE_CONFIG_BROKERS;
-
   if (!check_text(target, node, path, option))
     return FALSE;
-  if (option->type == TIDE_CONFIG_TEXTS)
-    return add_item(option, path, node, node->text, items, target);
-  g_auto(GStrv) parts = g_strsplit(node->text, ",", is_split ? -1 : 1);
-  for (char **part = parts; *part != NULL; part++)
-    if (!add_item(option, path, node, g_strstrip(*part), items, target))
-      return FALSE;
+  char *const whole[] = {node->text, NULL};
+  gboolean is_whole = option->type == TIDE_CONFIG_TEXTS;
+  g_auto(GStrv) parts = g_strsplit(node->text, ",", option->type == TIDE_CONFIG_BROKERS ? -1 : 1);
+  for (char *const *part = is_whole ? whole : parts; *part != NULL; part++) {
+    g_autoptr(GError) error = NULL;
+    if (tide_config_option_add_item(option, texts, is_whole ? *part : g_strstrip(*part), &error))
+      continue;
+    add_value_error(target, node, path, option, error->message);
+    return FALSE;
+  }
   return TRUE;
-}
-
-static void
-add_no_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
-{
-  gboolean is_list = g_str_has_prefix(option->example, "[");
-  g_autofree char *needs =
-      g_strdup_printf("needs a list: %s%s%s", is_list ? "" : "[", option->example, is_list ? "" : "]");
-
-  add_value_error(target, node, path, option, needs);
 }
 
 /* A list, or a scalar for a list of one. */
 static void
 read_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
 {
-  g_auto(TideConfigItems) items = tide_config_option_items_new();
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
-  gboolean is_good = TRUE;
+  g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
+  gboolean is_list = node->kind == TIDE_YAML_LIST, is_good = TRUE;
 
   if (node->kind == TIDE_YAML_MAPPING) {
-    add_no_list(option, path, node, target);
+    gboolean has_brackets = g_str_has_prefix(option->example, "[");
+    g_autofree char *needs = g_strdup_printf(has_brackets ? "needs a list: %s" : "needs a list: [%s]", option->example);
+    add_value_error(target, node, path, option, needs);
     return;
   }
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
-    is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, &items, target);
-  if (is_good && items.texts->len == 0 && option->type != TIDE_CONFIG_TEXTS)
+    is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, texts, target);
+  if (is_good && texts->len == 0 && option->type != TIDE_CONFIG_TEXTS)
     tide_problems_add_error(target->problems, node->position, "'%s.%s' must not be empty", path, option->name);
   else if (is_good)
-    tide_config_option_store_items(option, &items, target->base);
-}
-
-static void
-read_scalar(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
-{
-  g_autoptr(GError) error = NULL;
-
-  if (check_text(target, node, path, option) && !tide_config_option_parse(option, node->text, target, &error))
-    add_value_error(target, node, path, option, error->message);
+    tide_config_option_store_items(option, texts, target->base);
 }
 
 static void
@@ -112,33 +85,15 @@ read_section(const TideConfigOption *option, const char *path, const TideYamlNod
 static void
 read_option(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
 {
+  g_autoptr(GError) error = NULL;
 
-  switch (option->type) {
-  case TIDE_CONFIG_TOPICS:
-  case TIDE_CONFIG_TEXTS:
-  case TIDE_CONFIG_BROKERS:
-  case TIDE_CONFIG_GATEWAYS:
-    read_list(option, path, node, target);
-    return;
-  case TIDE_CONFIG_SECTION:
+  if (option->type == TIDE_CONFIG_SECTION)
     read_section(option, path, node, node->position, target);
-    return;
-  case TIDE_CONFIG_STRUCTURE:
-    return;
-  case TIDE_CONFIG_STRING:
-  case TIDE_CONFIG_INTEGER:
-  case TIDE_CONFIG_DURATION:
-  case TIDE_CONFIG_SIZE:
-  case TIDE_CONFIG_BOOLEAN:
-  case TIDE_CONFIG_CHOICE:
-  case TIDE_CONFIG_TIME:
-  case TIDE_CONFIG_FIELD:
-  case TIDE_CONFIG_ZONE:
-  case TIDE_CONFIG_PATTERN:
-  case TIDE_CONFIG_CUSTOM:
-    read_scalar(option, path, node, target);
-    return;
-  }
+  else if (tide_config_option_is_list(option))
+    read_list(option, path, node, target);
+  else if (option->type != TIDE_CONFIG_STRUCTURE && check_text(target, node, path, option) &&
+           !tide_config_option_parse(option, node->text, target, &error))
+    add_value_error(target, node, path, option, error->message);
 }
 
 /* The path of the option called @name in @group or below it; NULL when there is none. */
