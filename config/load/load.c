@@ -156,8 +156,7 @@ tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSou
   g_autofree char *credential = g_strconcat(path, ".credential", NULL);
   if (source->file == NULL || source->credential == NULL)
     return TRUE;
-  tide_problems_add_error(load->problems, tide_load_position(load, credential),
-                          "'%s' has a 'file' and a 'credential': %s from one place", path, what);
+  tide_load_option_error(load, credential, "'%s' has a 'file' and a 'credential': %s from one place", path, what);
   return FALSE;
 }
 
@@ -188,7 +187,7 @@ check_tags(const TideLoad *load)
       return;
   tide_problems_add_error(load->problems, TIDE_SOURCE_POSITION_FILE,
                           "'" TIDE_FIELD_TAGS "' is asked for, all tags of a line, but only line protocol has tags: "
-                          "write 'format: influx', or name the fields");
+                                              "write 'format: influx', or name the fields");
 }
 
 static void
@@ -309,10 +308,11 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
 
   *ret_problems = problems;
   if (fd < 0) {
-    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s%s", g_strerror(errno),
-                            errno == ENOENT ? ": name the configuration with '-c FILE', or have 'tidemark init' write "
-                                              "one from sample messages"
-                                            : "");
+    tide_problems_add_error(
+        problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s%s", g_strerror(errno),
+        errno == ENOENT
+            ? ": name the configuration with '-c FILE', or have 'tidemark init' write one from sample messages"
+            : "");
     return NULL;
   }
   TideConfig *config = load_fd(path, fd, problems);

@@ -18,6 +18,16 @@ typedef struct TideLoad {
   GPtrArray *zones;         /* (element-type GTimeZone): what key parts borrow */
 } TideLoad;
 
+/* Add a problem at @node, or at the option @path: where that stands, or its section when it is at its default. */
+#define tide_load_error(load, node, ...) tide_problems_add_error((load)->problems, (node)->position, __VA_ARGS__)
+#define tide_load_warning(load, node, ...) tide_problems_add_warning((load)->problems, (node)->position, __VA_ARGS__)
+#define tide_load_notice(load, node, ...)                                                                              \
+  tide_problems_add_notice((load)->config->notices, (node)->position, __VA_ARGS__)
+#define tide_load_option_error(load, path, ...)                                                                        \
+  tide_problems_add_error((load)->problems, tide_load_position(load, path), __VA_ARGS__)
+#define tide_load_option_warning(load, path, ...)                                                                      \
+  tide_problems_add_warning((load)->problems, tide_load_position(load, path), __VA_ARGS__)
+
 /* kafka.librdkafka */
 void tide_load_kafka_properties(TideLoad *load);
 

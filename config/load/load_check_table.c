@@ -17,15 +17,14 @@ check_ttl(TideTableLoad *it)
   if (it->table->latest == TIDE_LATEST_NONE || it->table->ttl_ms == 0)
     return;
   if (it->table->latest == TIDE_LATEST_REPLACE)
-    tide_problems_add_error(it->load->problems, ttl->position,
-                            "'%s.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the cells: a "
-                            "delete carries no time to live; set the family's 'ttl'",
-                            it->path);
+    tide_load_error(it->load, ttl,
+                    "'%s.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the cells: a delete "
+                    "carries no time to live; set the family's 'ttl'",
+                    it->path);
   else
-    tide_problems_add_warning(it->load->problems, ttl->position,
-                              "'%s' is a latest table with a time to live: what has not reported for %s vanishes from "
-                              "it",
-                              it->path, ttl->text);
+    tide_load_warning(it->load, ttl,
+                      "'%s' is a latest table with a time to live: what has not reported for %s vanishes from it",
+                      it->path, ttl->text);
 }
 
 static void
@@ -36,15 +35,14 @@ check_cell_time(TideTableLoad *it)
   if (cell_time == TIDE_CELL_TIME_EVENT || it->table->latest == TIDE_LATEST_NONE)
     return;
   if (it->table->latest == TIDE_LATEST_REPLACE)
-    tide_problems_add_error(it->load->problems, position_of(it, "cell_time"),
-                            "'%s.cell_time' must be event with 'latest: replace': the row is deleted up to the "
-                            "reading's own time",
-                            it->path);
+    tide_problems_add_error(
+        it->load->problems, position_of(it, "cell_time"),
+        "'%s.cell_time' must be event with 'latest: replace': the row is deleted up to the reading's own time",
+        it->path);
   else if (cell_time == TIDE_CELL_TIME_RECORD)
     tide_problems_add_warning(
         it->load->problems, position_of(it, "cell_time"),
-        "'%s' is a latest table with the record's time: the last to arrive in Kafka wins, not the "
-        "newest by event time",
+        "'%s' is a latest table with the record's time: the last to arrive in Kafka wins, not the newest by event time",
         it->path);
 }
 
@@ -82,11 +80,10 @@ check_tombstone(TideTableLoad *it)
   if (it->table->tombstone == TIDE_TOMBSTONE_IGNORE)
     return;
   if (it->table->latest == TIDE_LATEST_NONE)
-    tide_problems_add_error(
-        it->load->problems, position_of(it, "tombstone"),
-        "'%s.tombstone: delete' goes with a latest table only: rows of a data table are kept as they "
-        "were measured; remove it, or say 'latest: merge'",
-        it->path);
+    tide_problems_add_error(it->load->problems, position_of(it, "tombstone"),
+                            "'%s.tombstone: delete' goes with a latest table only: rows of a data table are kept as "
+                            "they were measured; remove it, or say 'latest: merge'",
+                            it->path);
   else if (it->table->key != NULL && tide_row_key_has_time(it->table->key))
     tide_problems_add_error(it->load->problems, position_of(it, "tombstone"),
                             "'%s.tombstone: delete' cannot work with the time in the key: a message without value does "

@@ -75,10 +75,9 @@ check_bounds(TideLoad *load)
     gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
     g_autofree char *value = bound->format(bound->value);
     g_autofree char *limit = bound->format(bound->limit);
-    tide_problems_add_error(load->problems, tide_load_position(load, is_given ? bound->option : bound->of),
-                            "'%s' (%s) must %s %s'%s' (%s): %s", bound->option, value,
-                            bound->may_equal ? "not be above" : "be below", bound->share, bound->of, limit,
-                            bound->reason);
+    tide_load_option_error(load, is_given ? bound->option : bound->of, "'%s' (%s) must %s %s'%s' (%s): %s",
+                           bound->option, value, bound->may_equal ? "not be above" : "be below", bound->share,
+                           bound->of, limit, bound->reason);
   }
 }
 
@@ -114,10 +113,10 @@ check_sources(TideLoad *load)
     const TideConfigSource *source = g_ptr_array_index(sources, i);
     g_autofree char *path = g_strdup_printf("sources.%s", source->name);
     if (source->name != NULL && !is_taken(load->config, source))
-      tide_problems_add_warning(load->problems, tide_load_position(load, path),
-                                "no table takes from the source '%s': its messages are read and written nowhere; name "
-                                "it in 'sources' of a table, or leave it out",
-                                source->name);
+      tide_load_option_warning(load, path,
+                               "no table takes from the source '%s': its messages are read and written nowhere; name "
+                               "it in 'sources' of a table, or leave it out",
+                               source->name);
   }
 }
 
@@ -131,10 +130,10 @@ check_writers(TideLoad *load)
     return;
   g_autofree char *needed_text = tide_size_format(batches);
   g_autofree char *memory_text = tide_size_format(memory);
-  tide_problems_add_warning(load->problems, tide_load_position(load, "hbase.writers"),
-                            "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all "
-                            "writers can be busy at a time",
-                            needed_text, memory_text);
+  tide_load_option_warning(load, "hbase.writers",
+                           "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all writers "
+                           "can be busy at a time",
+                           needed_text, memory_text);
 }
 
 static void
@@ -145,8 +144,8 @@ check_patterns(TideLoad *load)
     g_autofree char *problem = tide_topic_pattern_problem(*name);
     g_autofree char *shown = problem != NULL ? tide_problem_quote(*name) : NULL;
     if (problem != NULL)
-      tide_problems_add_error(load->problems, tide_load_position(load, "kafka.topics"),
-                              "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown, problem);
+      tide_load_option_error(load, "kafka.topics", "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown,
+                             problem);
   }
 }
 
@@ -155,14 +154,14 @@ check_dead_letters(TideLoad *load)
 {
   const TideDeadLettersConfig *dead_letters = &load->config->dead_letters;
   if (dead_letters->topic != NULL && dead_letters->file != NULL)
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "dead_letters.file"),
+    tide_load_option_error(
+        load, "dead_letters.file",
         "'dead_letters.file' and 'dead_letters.topic' exclude each other: dead letters go to one place");
   if (dead_letters->topic != NULL && tide_topic_pattern_any_matches(load->config->kafka.topics, dead_letters->topic))
-    tide_problems_add_error(load->problems, tide_load_position(load, "dead_letters.topic"),
-                            "'dead_letters.topic' ('%s') is among '%s': a dead letter would be read again, "
-                            "and again, without end",
-                            dead_letters->topic, load->config->sources_yaml != NULL ? "sources" : "kafka.topics");
+    tide_load_option_error(
+        load, "dead_letters.topic",
+        "'dead_letters.topic' ('%s') is among '%s': a dead letter would be read again, and again, without end",
+        dead_letters->topic, load->config->sources_yaml != NULL ? "sources" : "kafka.topics");
 }
 
 void

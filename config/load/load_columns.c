@@ -48,11 +48,9 @@ check_family(EntryLoad *it)
   g_autofree char *shown = tide_problem_quote(family);
 
   if (!tide_load_check_family_name(family, &error))
-    tide_problems_add_error(it->load->problems, node->position, "'%s.family': '%s' %s", it->path, shown,
-                            error->message);
+    tide_load_error(it->load, node, "'%s.family': '%s' %s", it->path, shown, error->message);
   else if (strlen(family) > LONG_FAMILY_BYTES)
-    tide_problems_add_warning(it->load->problems, node->position,
-                              "the family name '%s' is stored with every cell: one or two letters do", shown);
+    tide_load_warning(it->load, node, "the family name '%s' is stored with every cell: one or two letters do", shown);
 }
 
 static gboolean
@@ -77,10 +75,10 @@ warn_of_long_name(EntryLoad *it, const TideYamlNode *node, const char *name)
   g_autofree char *shown = tide_problem_quote(name);
 
   if (strlen(name) > LONG_QUALIFIER_BYTES)
-    tide_problems_add_warning(it->load->problems, node->position,
-                              "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: "
-                              "NAME, as: SHORT }, saves them each time",
-                              shown, strlen(name));
+    tide_load_warning(it->load, node,
+                      "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: NAME, "
+                      "as: SHORT }, saves them each time",
+                      shown, strlen(name));
 }
 
 /* A column that is known before any reading. */
@@ -91,10 +89,9 @@ note_column(EntryLoad *it, const TideYamlNode *node, const char *qualifier)
   g_autofree char *shown = tide_problem_quote(column);
 
   if (!g_hash_table_add(it->seen, g_steal_pointer(&column)))
-    tide_problems_add_error(it->load->problems, node->position,
-                            "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: "
-                            "QUALIFIER }",
-                            shown);
+    tide_load_error(it->load, node,
+                    "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: QUALIFIER }",
+                    shown);
   else
     warn_of_long_name(it, node, qualifier);
 }
@@ -105,10 +102,9 @@ note_member(EntryLoad *it, const TideYamlNode *node, const char *name)
   g_autofree char *shown = tide_problem_quote(name);
 
   if (!g_hash_table_add(it->members, g_strdup(name)))
-    tide_problems_add_error(it->load->problems, node->position,
-                            "the packed cell holds '%s' twice: name one of them otherwise with { field: NAME, as: "
-                            "OTHER }",
-                            shown);
+    tide_load_error(it->load, node,
+                    "the packed cell holds '%s' twice: name one of them otherwise with { field: NAME, as: OTHER }",
+                    shown);
   else
     warn_of_long_name(it, node, name);
 }
@@ -135,14 +131,13 @@ load_named_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideC
   g_autoptr(GError) error = NULL;
 
   if (is_star(node)) {
-    tide_problems_add_error(it->load->problems, node->position,
-                            "\"*\" stands alone: 'from: \"*\"'; make the named fields an entry of their own");
+    tide_load_error(it->load, node, "\"*\" stands alone: 'from: \"*\"'; make the named fields an entry of their own");
     return FALSE;
   }
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->position, "'%s' %s, got %s", path,
-                            error != NULL ? error->message : "must be the name of a field", got);
+    tide_load_error(it->load, node, "'%s' %s, got %s", path,
+                    error != NULL ? error->message : "must be the name of a field", got);
     return FALSE;
   }
   if (tide_glob_is_pattern(tide_bytes(node->text, node->len)))
@@ -167,11 +162,9 @@ load_computed_item(EntryLoad *it, const char *path, const TideYamlNode *node, Ti
       parts.n == 1 && parts.specs[0].kind == TIDE_KEY_TIME && it->rule.packing == TIDE_PACK_NONE;
   if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts) &&
       tide_yaml_get(node, "as") == NULL) {
-    tide_problems_add_error(
-        it->load->problems, node->position,
-        "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: "
-        "ts'",
-        path);
+    tide_load_error(it->load, node,
+                    "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: ts'",
+                    path);
     return FALSE;
   }
   return item->value != NULL;
@@ -187,18 +180,16 @@ check_pattern_item(EntryLoad *it, const char *path, const TideYamlNode *node, co
   guint n_used = tide_glob_n_stars(tide_bytes_of_string(item->qualifier));
 
   if (!tide_glob_is_pattern(tide_bytes_of_string(item->pattern)))
-    tide_problems_add_error(it->load->problems, tide_yaml_get(node, "pattern")->position,
-                            "'%s.pattern' must hold a * or ?: a field by its name is '{ field: NAME, as: QUALIFIER }'",
-                            path);
+    tide_load_error(it->load, tide_yaml_get(node, "pattern"),
+                    "'%s.pattern' must hold a * or ?: a field by its name is '{ field: NAME, as: QUALIFIER }'", path);
   else if (item->pattern[0] == '$')
-    tide_problems_add_error(it->load->problems, tide_yaml_get(node, "pattern")->position,
-                            "'%s.pattern' matches no field of a record: name it, '{ field: $key }'", path);
+    tide_load_error(it->load, tide_yaml_get(node, "pattern"),
+                    "'%s.pattern' matches no field of a record: name it, '{ field: $key }'", path);
   if (n_used > n_stars || n_used > TIDE_GLOB_MAX_STARS)
-    tide_problems_add_error(
-        it->load->problems, tide_yaml_get(node, "as")->position,
-        "'%s.as' has %u stars, and 'pattern' only %u: each stands for what that of the pattern does "
-        "(%d of them at most)",
-        path, n_used, n_stars, TIDE_GLOB_MAX_STARS);
+    tide_load_error(it->load, tide_yaml_get(node, "as"),
+                    "'%s.as' has %u stars, and 'pattern' only %u: each stands for what that of the pattern does (%d of "
+                    "them at most)",
+                    path, n_used, n_stars, TIDE_GLOB_MAX_STARS);
 }
 
 static void
@@ -263,7 +254,7 @@ load_items(EntryLoad *it, const TideYamlNode *from)
   for (guint i = 0; i < (is_list ? from->values->len : 1); i++)
     load_item(it, path, is_list ? g_ptr_array_index(from->values, i) : from);
   if (is_list && from->values->len == 0)
-    tide_problems_add_error(it->load->problems, from->position, "'%s' names no field: leave the entry out", path);
+    tide_load_error(it->load, from, "'%s' names no field: leave the entry out", path);
   it->rule.n_items = it->items->len;
   it->rule.items = (TideColumnItem *)(gpointer)g_array_free(g_steal_pointer(&it->items), FALSE);
 }
@@ -318,8 +309,8 @@ load_qualifier(EntryLoad *it)
   if ((node == NULL && !is_packed) || (node != NULL && !tide_load_parts(it->load, path, node, &parts)))
     return;
   if (is_packed && has_name(&parts)) {
-    tide_problems_add_error(it->load->problems, node->position,
-                            "'%s' has { name: true }, but with 'pack' one cell holds all fields: remove it", path);
+    tide_load_error(it->load, node, "'%s' has { name: true }, but with 'pack' one cell holds all fields: remove it",
+                    path);
     return;
   }
   it->is_named_by_parts = !has_name(&parts);
@@ -334,8 +325,7 @@ refuse_option(EntryLoad *it, const char *option, const char *reason)
   const TideYamlNode *node = tide_yaml_get(it->node, option);
 
   if (node != NULL)
-    tide_problems_add_error(it->load->problems, node->position, "'%s.%s' has no effect %s: remove it", it->path, option,
-                            reason);
+    tide_load_error(it->load, node, "'%s.%s' has no effect %s: remove it", it->path, option, reason);
 }
 
 static gboolean
@@ -358,18 +348,18 @@ check_entry(EntryLoad *it)
   gboolean takes_several = takes_unnamed_fields(&it->rule) || it->rule.n_items > 1;
 
   if (key_fields != NULL && !takes_unnamed_fields(&it->rule))
-    tide_problems_add_error(it->load->problems, key_fields->position,
-                            "'%s.key_fields' goes with 'from: \"*\"' and patterns only: named fields are taken anyway",
-                            it->path);
+    tide_load_error(it->load, key_fields,
+                    "'%s.key_fields' goes with 'from: \"*\"' and patterns only: named fields are taken anyway",
+                    it->path);
   if (is_packed)
     refuse_option(it, "encode", "with 'pack': the packed cell says itself what is a number");
   if (it->rule.qualifier == NULL || !it->is_named_by_parts || is_packed)
     return;
   if (takes_several)
-    tide_problems_add_error(it->load->problems, qualifier->position,
-                            "'%s.qualifier' gives several fields one column: put { name: true } into it, or pack them "
-                            "into one cell ('pack: json')",
-                            it->path);
+    tide_load_error(it->load, qualifier,
+                    "'%s.qualifier' gives several fields one column: put { name: true } into it, or pack them into one "
+                    "cell ('pack: json')",
+                    it->path);
   refuse_option(it, "case", "on a 'qualifier' without { name: true }");
   refuse_option(it, "strip_spaces", "on a 'qualifier' without { name: true }");
   refuse_option(it, "prefix", "on a 'qualifier' without { name: true }");
@@ -388,12 +378,11 @@ check_items(EntryLoad *it)
     const TideYamlNode *encode = tide_yaml_get(node, "encode");
     const TideYamlNode *as = tide_yaml_get(node, "as");
     if (encode != NULL && is_packed)
-      tide_problems_add_error(it->load->problems, encode->position,
-                              "'%s.from.encode' has no effect with 'pack': remove it", it->path);
+      tide_load_error(it->load, encode, "'%s.from.encode' has no effect with 'pack': remove it", it->path);
     if (as != NULL && it->is_named_by_parts && !is_packed)
-      tide_problems_add_error(it->load->problems, as->position,
-                              "'%s.from.as' has no effect on a 'qualifier' without { name: true }: remove one of them",
-                              it->path);
+      tide_load_error(it->load, as,
+                      "'%s.from.as' has no effect on a 'qualifier' without { name: true }: remove one of them",
+                      it->path);
   }
 }
 
@@ -408,10 +397,10 @@ load_packing(EntryLoad *it)
   if (pack == NULL)
     it->rule.packing = TIDE_PACK_JSON;
   else
-    tide_problems_add_error(it->load->problems, pack->position,
-                            "'%s.pack' must be json or msgpack with 'latest: packed': a cell beside the packed one "
-                            "could be of another reading",
-                            it->path);
+    tide_load_error(it->load, pack,
+                    "'%s.pack' must be json or msgpack with 'latest: packed': a cell beside the packed one could be of "
+                    "another reading",
+                    it->path);
 }
 
 /* Adds the rule even where it has errors: the load fails then, and the table frees it. */
@@ -447,15 +436,13 @@ tide_load_columns(TideTableLoad *table, const TideYamlNode *node)
   guint n_stars = 0;
 
   if (is_list && node->values->len == 0)
-    tide_problems_add_error(table->load->problems, node->position,
-                            "'%s' is empty: a row without cells cannot be written", path);
+    tide_load_error(table->load, node, "'%s' is empty: a row without cells cannot be written", path);
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++) {
     const TideYamlNode *entry = is_list ? g_ptr_array_index(node->values, i) : node;
     g_autoptr(GHashTable) members = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     EntryLoad it = {.table = table, .load = table->load, .path = path, .node = entry, .seen = seen, .members = members};
     gboolean is_second_star = load_entry(&it) && n_stars++ == 1;
     if (is_second_star)
-      tide_problems_add_error(table->load->problems, entry->position,
-                              "'%s' has \"*\" twice: which family gets a field?", path);
+      tide_load_error(table->load, entry, "'%s' has \"*\" twice: which family gets a field?", path);
   }
 }

@@ -24,18 +24,17 @@ find_test(TideLoad *load, const char *path, const TideYamlNode *node)
     if (tide_yaml_get(node, tests[i].name) == NULL)
       continue;
     if (found >= 0) {
-      tide_problems_add_error(load->problems, node->position,
-                              "'%s' has '%s' and '%s': write a list of two conditions, both must hold then", path,
-                              tests[found].name, tests[i].name);
+      tide_load_error(load, node, "'%s' has '%s' and '%s': write a list of two conditions, both must hold then", path,
+                      tests[found].name, tests[i].name);
       return -1;
     }
     found = (int)i;
   }
   if (found < 0)
-    tide_problems_add_error(load->problems, node->position,
-                            "'%s' does not say what the field must be like: add 'present: true', 'equals: TEXT' or "
-                            "'matches: PATTERN'",
-                            path);
+    tide_load_error(
+        load, node,
+        "'%s' does not say what the field must be like: add 'present: true', 'equals: TEXT' or 'matches: PATTERN'",
+        path);
   return found;
 }
 
@@ -44,10 +43,10 @@ load_value(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes
 {
   if (node->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(node)) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->position,
-                            "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is "
-                            "absent or null",
-                            path, got);
+    tide_load_error(
+        load, node,
+        "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is absent or null", path,
+        got);
     return FALSE;
   }
   /* A byte more, so that an empty text has a place of its own to free. */
@@ -63,7 +62,7 @@ load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCond
 
   condition->values = g_new0(TideBytes, MAX(n, 1));
   if (n == 0)
-    tide_problems_add_error(load->problems, node->position, "'%s' names nothing to compare with", path);
+    tide_load_error(load, node, "'%s' names nothing to compare with", path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = is_list ? g_ptr_array_index(node->values, i) : node;
     if (load_value(load, path, item, &condition->values[condition->n_values]))
@@ -100,7 +99,7 @@ tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node,
   gboolean is_list = node->kind == TIDE_YAML_LIST;
 
   if (is_list && node->values->len == 0)
-    tide_problems_add_error(load->problems, node->position, "'%s' is empty: leave it out for all readings", path);
+    tide_load_error(load, node, "'%s' is empty: leave it out for all readings", path);
   for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
     load_condition(load, path, is_list ? g_ptr_array_index(node->values, i) : node, conditions);
 }

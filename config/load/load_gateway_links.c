@@ -6,31 +6,27 @@
 #include "thrift/security/kerberos_keytab.h"
 #include "thrift/wire/wire.h"
 
-/* FALSE where an address could not be read: that was said, and which kinds of gateways there are is not known. */
-static gboolean
-are_gateways_known(const TideHBaseConfig *hbase)
-{
-  return hbase->gateways != NULL && hbase->gateways->len > 0;
-}
+/* What the gateways of the file have in common, and what sets some apart. None is known where an address could not be
+ * read, which was said. */
+typedef struct GatewayKinds {
+  gboolean are_known, any_http, any_tls, any_unix;
+  const char *other; /* the first that is not spoken to by HTTP; NULL: all are */
+} GatewayKinds;
 
-static gboolean
-any_gateway_has_http(const TideHBaseConfig *hbase)
+static GatewayKinds
+kinds_of(const TideHBaseConfig *hbase)
 {
+  GatewayKinds kinds = {0};
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
-    if (((const TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->path != NULL)
-      return TRUE;
+    const TideEndpoint *endpoint = g_ptr_array_index(hbase->gateways, i);
+    kinds.are_known = TRUE;
+    kinds.any_http |= endpoint->path != NULL;
+    kinds.any_tls |= endpoint->stream == &tide_tls_stream;
+    kinds.any_unix |= endpoint->host == NULL;
+    if (endpoint->path == NULL && kinds.other == NULL)
+      kinds.other = endpoint->text;
   }
-  return FALSE;
-}
-
-static gboolean
-any_gateway_has_tls(const TideHBaseConfig *hbase)
-{
-  for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
-    if (((const TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->stream == &tide_tls_stream)
-      return TRUE;
-  }
-  return FALSE;
+  return kinds;
 }
 
 gboolean
@@ -43,12 +39,11 @@ tide_load_certificate(TideLoad *load, const char *path, TideTlsSettings *tls)
   tide_load_resolve(load, &tls->key.file);
   (void)tide_load_check_one_source(load, key, &tls->key, "the key comes");
   if (tls->certificate != NULL && !tide_secret_source_is_set(&tls->key))
-    tide_problems_add_error(load->problems, tide_load_position(load, certificate),
-                            "'%s' needs its key: 'key: { file: /path }' or 'key: { credential: NAME }' beside it",
-                            certificate);
+    tide_load_option_error(load, certificate,
+                           "'%s' needs its key: 'key: { file: /path }' or 'key: { credential: NAME }' beside it",
+                           certificate);
   if (tls->certificate == NULL && tide_secret_source_is_set(&tls->key))
-    tide_problems_add_error(load->problems, tide_load_position(load, key),
-                            "'%s' needs the certificate that it belongs to: '%s'", key, certificate);
+    tide_load_option_error(load, key, "'%s' needs the certificate that it belongs to: '%s'", key, certificate);
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
@@ -62,7 +57,7 @@ add_tls_fault(const char *option, const GError *error, gpointer data)
 {
   const TlsCheck *check = data;
   g_autofree char *path = g_strconcat(check->path, ".", option, NULL);
-  tide_problems_add_error(check->load->problems, tide_load_position(check->load, path), "%s", error->message);
+  tide_load_option_error(check->load, path, "%s", error->message);
 }
 
 void
@@ -72,180 +67,131 @@ tide_load_check_tls_files(TideLoad *load, const char *path, const TideTlsSetting
   tide_tls_settings_check(tls, add_tls_fault, &check);
 }
 
-/* FALSE when the options cannot be meant as they stand together. */
-static gboolean
-check_together(TideLoad *load, TideTlsSettings *tls)
-{
-  guint n_errors = tide_problems_n_errors(load->problems);
-  gboolean is_whole = tide_load_certificate(load, "hbase.tls", tls);
-  if (!tide_yaml_is_null(tide_yaml_find(load->root, "hbase.tls")) && are_gateways_known(&load->config->hbase) &&
-      !any_gateway_has_tls(&load->config->hbase))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.tls"),
-                            "'hbase.tls' is set, but no gateway is spoken to by TLS: write it as "
-                            "\"thrift+tls://host:port\" or \"https://host:port/path\" in 'hbase.gateways'");
-  return is_whole && tide_problems_n_errors(load->problems) == n_errors;
-}
-
 /* ---- SASL ---- */
 
-static gboolean
-any_gateway_lacks_host(const TideHBaseConfig *hbase)
-{
-  for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
-    if (((const TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->host == NULL)
-      return TRUE;
-  }
-  return FALSE;
-}
-
 /* FALSE when the options cannot be meant as they stand together. */
 static gboolean
-check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase)
+check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
   guint n_errors = tide_problems_n_errors(load->problems);
   const TideSaslSettings *sasl = &hbase->link.sasl;
   const TideSecretSource *keytab = &hbase->link.kerberos.keytab;
   if (tide_load_is_written(load, "hbase.sasl") && sasl->service == NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
-                            "'hbase.sasl' needs 'service': the first part of the gateways' "
-                            "'hbase.thrift.kerberos.principal', such as hbase");
+    tide_load_option_error(load, "hbase.sasl",
+                           "'hbase.sasl' needs 'service': the first part of the gateways' "
+                           "'hbase.thrift.kerberos.principal', such as hbase");
   if (sasl->service != NULL && strpbrk(sasl->service, "/@") != NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl.service"),
-                            "'hbase.sasl.service' must be the first part of the gateways' principal alone, '%.*s' of "
-                            "'%s'; the second is the gateway's host, or 'hbase.sasl.host'",
-                            (int)strcspn(sasl->service, "/@"), sasl->service, sasl->service);
-  if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl") &&
-      are_gateways_known(hbase) && !any_gateway_has_http(hbase))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
-                            "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
+    tide_load_option_error(load, "hbase.sasl.service",
+                           "'hbase.sasl.service' must be the first part of the gateways' principal alone, '%.*s' of "
+                           "'%s'; the second is the gateway's host, or 'hbase.sasl.host'",
+                           (int)strcspn(sasl->service, "/@"), sasl->service, sasl->service);
+  if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl") && kinds->are_known &&
+      !kinds->any_http)
+    tide_load_option_error(load, "hbase.kerberos",
+                           "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
   if (sasl->service != NULL && hbase->framing == TIDE_FRAMING_FRAMED)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.transport"),
-                            "'hbase.transport' is framed, and gateways with SASL are not: set it to auto, "
-                            "unframed-binary or unframed-compact");
-  if (sasl->service != NULL && sasl->host == NULL && any_gateway_lacks_host(hbase))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
-                            "'hbase.sasl' needs 'host' where a gateway is a Unix socket: the second part of its "
-                            "'hbase.thrift.kerberos.principal'");
+    tide_load_option_error(load, "hbase.transport",
+                           "'hbase.transport' is framed, and gateways with SASL are not: set it to auto, "
+                           "unframed-binary or unframed-compact");
+  if (sasl->service != NULL && sasl->host == NULL && kinds->any_unix)
+    tide_load_option_error(load, "hbase.sasl",
+                           "'hbase.sasl' needs 'host' where a gateway is a Unix socket: the second part of its "
+                           "'hbase.thrift.kerberos.principal'");
   (void)tide_load_check_one_source(load, "hbase.kerberos.keytab", keytab, "the keytab comes");
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
-static gboolean
-check_keytab(const TideKerberosSettings *kerberos, GError **error)
-{
-  if (!tide_secret_check(&kerberos->keytab, error))
-    return FALSE;
-  g_autofree char *path = tide_secret_path(&kerberos->keytab, error);
-  g_autofree char *principal = path != NULL ? tide_kerberos_keytab_find(path, kerberos->principal, error) : NULL;
-  return principal != NULL;
-}
-
 static void
-load_sasl(TideLoad *load)
+load_sasl(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
-  TideHBaseConfig *hbase = &load->config->hbase;
-  TideKerberosSettings *kerberos = &hbase->link.kerberos;
-  tide_load_resolve(load, &kerberos->keytab.file);
-  if (!check_sasl_together(load, hbase) || !tide_secret_source_is_set(&kerberos->keytab))
+  const TideKerberosSettings *kerberos = &hbase->link.kerberos;
+  if (!check_sasl_together(load, hbase, kinds) || !tide_secret_source_is_set(&kerberos->keytab))
     return;
   g_autoptr(GError) error = NULL;
-  if (!check_keytab(kerberos, &error))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos.keytab"), "%s", error->message);
-}
-
-static gboolean
-is_header_value(const char *text)
-{
-  for (const char *at = text; *at != '\0'; at++)
-    if (!g_ascii_isgraph(*at))
-      return FALSE;
-  return text[0] != '\0';
-}
-
-/* The first gateway that is not spoken to by HTTP; NULL: all are. */
-static const TideEndpoint *
-find_other_than_http(const TideHBaseConfig *hbase)
-{
-  for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++) {
-    const TideEndpoint *endpoint = g_ptr_array_index(hbase->gateways, i);
-    if (endpoint->path == NULL)
-      return endpoint;
-  }
-  return NULL;
+  g_autofree char *path =
+      tide_secret_check(&kerberos->keytab, &error) ? tide_secret_path(&kerberos->keytab, &error) : NULL;
+  g_autofree char *principal = path != NULL ? tide_kerberos_keytab_find(path, kerberos->principal, &error) : NULL;
+  if (principal == NULL)
+    tide_load_option_error(load, "hbase.kerberos.keytab", "%s", error->message);
 }
 
 /* Over HTTP no user but by a ticket: who has none is nobody, and nobody may write as another. */
 static void
-check_http_user(TideLoad *load, const TideHBaseConfig *hbase)
+check_http_user(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
-  if (!any_gateway_has_http(hbase) || tide_kerberos_settings_are_set(&hbase->link.kerberos))
+  if (!kinds->any_http || tide_kerberos_settings_are_set(&hbase->link.kerberos))
     return;
   if (tide_load_is_written(load, "hbase.kerberos"))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.kerberos"),
-                            "'hbase.kerberos' is empty, so requests over HTTP would say nothing of who we are: set "
-                            "'keytab', or 'cache' for tickets that others get, or leave it out");
+    tide_load_option_error(load, "hbase.kerberos",
+                           "'hbase.kerberos' is empty, so requests over HTTP would say nothing of who we are: set "
+                           "'keytab', or 'cache' for tickets that others get, or leave it out");
   else if (hbase->link.http.do_as != NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.http.do_as"),
-                            "'hbase.http.do_as' needs 'hbase.kerberos': only one who has proven who he is may write as "
-                            "another, and to others gateways answer HTTP status 500; set it, or leave 'do_as' out");
+    tide_load_option_error(load, "hbase.http.do_as",
+                           "'hbase.http.do_as' needs 'hbase.kerberos': only one who has proven who he is may write as "
+                           "another, and to others gateways answer HTTP status 500; set it, or leave 'do_as' out");
 }
 
 /* All gateways have the options in common, and are doors of one HBase: what is asked of one is meant for each. */
 static void
-check_mixture(TideLoad *load, const TideHBaseConfig *hbase)
+check_mixture(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
-  const TideEndpoint *other = find_other_than_http(hbase);
-  if (tide_load_is_written(load, "hbase.sasl") && are_gateways_known(hbase) && other == NULL)
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.sasl"),
-                            "'hbase.sasl' is set, but all gateways are spoken to by HTTP, which authenticates by "
-                            "'hbase.kerberos' alone: leave it out");
-  if (other == NULL || !any_gateway_has_http(hbase))
+  if (tide_load_is_written(load, "hbase.sasl") && kinds->are_known && kinds->other == NULL)
+    tide_load_option_error(load, "hbase.sasl",
+                           "'hbase.sasl' is set, but all gateways are spoken to by HTTP, which authenticates by "
+                           "'hbase.kerberos' alone: leave it out");
+  if (kinds->other == NULL || !kinds->any_http)
     return;
   if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl"))
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "hbase.kerberos"),
-        "'hbase.kerberos' is common to all gateways, and '%s', which is not spoken to by HTTP, would "
-        "do without: set 'hbase.sasl' for it, or leave it out of 'hbase.gateways'",
-        other->text);
+    tide_load_option_error(load, "hbase.kerberos",
+                           "'hbase.kerberos' is common to all gateways, and '%s', which is not spoken to by HTTP, "
+                           "would do without: set 'hbase.sasl' for it, or leave it out of 'hbase.gateways'",
+                           kinds->other);
   if (hbase->link.http.do_as != NULL)
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "hbase.http.do_as"),
-        "'hbase.http.do_as' is for HTTP alone: through '%s' we would write as ourselves, and through "
-        "others as '%s'; leave one of them out",
-        other->text, hbase->link.http.do_as);
+    tide_load_option_error(load, "hbase.http.do_as",
+                           "'hbase.http.do_as' is for HTTP alone: through '%s' we would write as ourselves, and "
+                           "through others as '%s'; leave one of them out",
+                           kinds->other, hbase->link.http.do_as);
 }
 
 static void
-check_http(TideLoad *load, const TideHBaseConfig *hbase)
+check_http(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
   const char *do_as = hbase->link.http.do_as;
-  if (do_as != NULL && !is_header_value(do_as))
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "hbase.http.do_as"),
-        "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
-        "ASCII, or none at all");
-  if (tide_load_is_written(load, "hbase.http") && are_gateways_known(hbase) && !any_gateway_has_http(hbase))
-    tide_problems_add_error(load->problems, tide_load_position(load, "hbase.http"),
-                            "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
-                            "\"http://host:port/path\" or \"https://...\" in 'hbase.gateways'");
-  if (hbase->protocol == TIDE_WIRE_COMPACT && any_gateway_has_http(hbase))
-    tide_problems_add_error(
-        load->problems, tide_load_position(load, "hbase.transport"),
-        "'hbase.transport' is compact, but over HTTP gateways know only the binary protocol: set it "
-        "to auto or unframed-binary");
+  gboolean is_header_value = do_as == NULL || *do_as != '\0';
+  for (const char *at = do_as; at != NULL && *at != '\0'; at++)
+    is_header_value &= g_ascii_isgraph(*at);
+  if (!is_header_value)
+    tide_load_option_error(load, "hbase.http.do_as",
+                           "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
+                           "ASCII, or none at all");
+  if (tide_load_is_written(load, "hbase.http") && kinds->are_known && !kinds->any_http)
+    tide_load_option_error(load, "hbase.http",
+                           "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
+                           "\"http://host:port/path\" or \"https://...\" in 'hbase.gateways'");
+  if (hbase->protocol == TIDE_WIRE_COMPACT && kinds->any_http)
+    tide_load_option_error(load, "hbase.transport",
+                           "'hbase.transport' is compact, but over HTTP gateways know only the binary protocol: set it "
+                           "to auto or unframed-binary");
 }
 
 void
 tide_load_gateway_links(TideLoad *load)
 {
-  load_sasl(load);
   TideHBaseConfig *hbase = &load->config->hbase;
-  TideTlsSettings *tls = &hbase->link.tls;
-  check_http(load, hbase);
-  check_http_user(load, hbase);
-  check_mixture(load, hbase);
+  const GatewayKinds kinds = kinds_of(hbase);
+  tide_load_resolve(load, &hbase->link.kerberos.keytab.file);
+  load_sasl(load, hbase, &kinds);
+  check_http(load, hbase, &kinds);
+  check_http_user(load, hbase, &kinds);
+  check_mixture(load, hbase, &kinds);
   for (guint i = 0; hbase->gateways != NULL && i < hbase->gateways->len; i++)
     ((TideEndpoint *)g_ptr_array_index(hbase->gateways, i))->settings = &hbase->link;
-  if (check_together(load, tls) && any_gateway_has_tls(hbase))
-    tide_load_check_tls_files(load, "hbase.tls", tls);
+  gboolean is_whole = tide_load_certificate(load, "hbase.tls", &hbase->link.tls);
+  gboolean is_idle = tide_load_is_written(load, "hbase.tls") && kinds.are_known && !kinds.any_tls;
+  if (is_idle)
+    tide_load_option_error(load, "hbase.tls",
+                           "'hbase.tls' is set, but no gateway is spoken to by TLS: write it as "
+                           "\"thrift+tls://host:port\" or \"https://host:port/path\" in 'hbase.gateways'");
+  if (is_whole && !is_idle && kinds.any_tls)
+    tide_load_check_tls_files(load, "hbase.tls", &hbase->link.tls);
 }

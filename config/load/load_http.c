@@ -4,13 +4,6 @@
 #include "util/listen_address.h"
 
 static void
-check_certificate(TideLoad *load, TideTlsSettings *tls)
-{
-  if (tide_load_certificate(load, "service.http_tls", tls) && tls->certificate != NULL)
-    tide_load_check_tls_files(load, "service.http_tls", tls);
-}
-
-static void
 check_users(TideLoad *load, TideSecretSource *users)
 {
   g_autoptr(GError) error = NULL;
@@ -20,7 +13,7 @@ check_users(TideLoad *load, TideSecretSource *users)
     g_autofree char *path = tide_secret_path(users, &error);
     g_autoptr(TideAccessList) list = path != NULL ? tide_access_list_read(path, &error) : NULL;
     if (list == NULL)
-      tide_problems_add_error(load->problems, tide_load_position(load, "service.http_users"), "%s", error->message);
+      tide_load_option_error(load, "service.http_users", "%s", error->message);
   }
 }
 
@@ -44,16 +37,6 @@ check_open(TideLoad *load, const TideServiceConfig *service)
                               service->http_listen);
 }
 
-static void
-check_idle(TideLoad *load, const TideListenAddress *address)
-{
-  static const char *const options[] = {"service.http_tls", "service.http_users"};
-  for (gsize i = 0; address->is_off && i < G_N_ELEMENTS(options); i++)
-    if (tide_load_is_written(load, options[i]))
-      tide_problems_add_error(load->problems, tide_load_position(load, options[i]),
-                              "'%s' changes nothing: 'service.http' is off", options[i]);
-}
-
 void
 tide_load_http(TideLoad *load)
 {
@@ -61,9 +44,13 @@ tide_load_http(TideLoad *load)
   TideListenAddress address;
   if (!tide_listen_address_parse(service->http_listen, &address, NULL))
     return; /* was said where it was read */
-  check_certificate(load, &service->http_tls);
+  if (tide_load_certificate(load, "service.http_tls", &service->http_tls) && service->http_tls.certificate != NULL)
+    tide_load_check_tls_files(load, "service.http_tls", &service->http_tls);
   check_users(load, &service->http_users);
-  check_idle(load, &address);
+  static const char *const options[] = {"service.http_tls", "service.http_users"};
+  for (gsize i = 0; address.is_off && i < G_N_ELEMENTS(options); i++)
+    if (tide_load_is_written(load, options[i]))
+      tide_load_option_error(load, options[i], "'%s' changes nothing: 'service.http' is off", options[i]);
   if (!tide_listen_address_is_local(&address))
     check_open(load, service);
 }

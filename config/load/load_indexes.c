@@ -13,8 +13,7 @@ static void G_GNUC_PRINTF(2, 3) add_error(const TideTableLoad *it, const char *f
   va_start(args, format);
   g_autofree char *text = g_strdup_vprintf(format, args);
   va_end(args);
-  tide_problems_add_error(it->load->problems, tide_yaml_get(it->node, "index_of")->position, "'%s.index_of': %s",
-                          it->path, text);
+  tide_load_error(it->load, tide_yaml_get(it->node, "index_of"), "'%s.index_of': %s", it->path, text);
 }
 
 static void

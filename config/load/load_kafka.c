@@ -12,92 +12,67 @@
 /* Brokers take 249 for a name; the host's has up to 64, the thread's number 3. */
 #define MAX_INSTANCE_BYTES 128u
 
-/* Why the producer of dead letters has properties that are its own. */
-#define ACKNOWLEDGED "a dead letter is kept when all in-sync replicas have it, not before"
-#define IN_ORDER "dead letters are sent so that none is doubled, lost or overtaken on the way"
-#define SENT_AGAIN "a dead letter is sent until it is kept, and every 10 s the log says why it is not"
-#define DEAD_LETTERS_MEMORY "dead letters on their way are bounded by 'limits.memory'"
-#define DEAD_LETTERS_BATCHES "dead letters go in small batches, so that a topic refuses them for their own size only"
-
 /* What delivery rests on: set by tidemark, from an option of its own where one is named. A property that some client of
  * ours sets is here, so that none is overridden in silence. */
 static const struct {
-  const char *name;
   const char *reason;
+  const char *names[7]; /* ends with NULL */
 } owned_properties[] = {
-    {"bootstrap.servers", "it is 'kafka.brokers'"},
-    {"metadata.broker.list", "it is 'kafka.brokers'"},
-    {"group.id", "it is 'kafka.group'"},
-    {"group.instance.id", "it is 'kafka.instance', to which each thread adds its number"},
-    {"partition.assignment.strategy", "it is 'kafka.assignment'"},
-    {"session.timeout.ms", "it is 'kafka.session_timeout'"},
-    {"max.poll.interval.ms", "it is 'kafka.max_poll_interval'"},
-    {"auto.commit.interval.ms", "it is 'kafka.commit_interval'"},
-    {"heartbeat.interval.ms", "it follows from 'kafka.session_timeout'"},
-    {"auto.offset.reset", "where a new group begins is 'kafka.start', and an offset out of range is an error that is "
-                          "said, never a silent jump"},
-    {"enable.auto.commit", "only offsets of what HBase has acknowledged are stored, and these are committed"},
-    {"auto.commit.enable", "only offsets of what HBase has acknowledged are stored, and these are committed"},
-    {"enable.auto.offset.store", "an offset is stored when HBase has acknowledged its rows; stored any earlier, a "
-                                 "crash would lose readings"},
-    {"offset.store.method", "offsets are kept by the brokers"},
-    {"offset.store.path", "offsets are kept by the brokers"},
-    {"offset.store.sync.interval.ms", "offsets are kept by the brokers"},
-    {"enable.partition.eof", "the end of a partition is needed to know the lag"},
-    {"check.crcs", "it is always on: a damaged message must not become a row"},
-    {"group.protocol", "members find out what is theirs by the classic protocol, which 'kafka.assignment' is about"},
-    {"group.protocol.type",
-     "members find out what is theirs by the classic protocol, which 'kafka.assignment' is about"},
-    {"group.remote.assignor", "it is 'kafka.assignment'"},
-    {"broker.version.fallback", "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
-    {"api.version.fallback.ms", "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
-    {"fetch.queue.backoff.ms", "it is set so that a queue that was full is filled again at once"},
-    {"statistics.interval.ms", "nobody reads them, and they would pile up in memory: see docs/metrics.md"},
-    {"internal.termination.signal", "nobody handles that signal: it would end the process without a drain"},
-    {"acks", ACKNOWLEDGED},
-    {"request.required.acks", ACKNOWLEDGED},
-    {"delivery.report.only.error", "a dead letter that is kept must be reported, else its offset never moves"},
-    {"transactional.id", "dead letters are sent outside of transactions: with one, none would ever be sent"},
-    {"transaction.timeout.ms", "dead letters are sent outside of transactions"},
-    {"enable.idempotence", "it is set so that no dead letter is lost on the way"},
-    {"enable.gapless.guarantee", IN_ORDER},
-    {"max.in.flight", IN_ORDER},
-    {"max.in.flight.requests.per.connection", IN_ORDER},
-    {"queuing.strategy", IN_ORDER},
-    {"msg_order_cmp", "it is for programs"},
-    {"message.timeout.ms", SENT_AGAIN},
-    {"delivery.timeout.ms", SENT_AGAIN},
-    {"request.timeout.ms", SENT_AGAIN},
-    {"message.send.max.retries", SENT_AGAIN},
-    {"retries", SENT_AGAIN},
-    {"topic.metadata.propagation.max.ms", "it is set so that a missing topic of dead letters is told soon"},
-    {"message.max.bytes", "what a message may have is 'readings.max_message_size', and what a dead letter may have is "
-                          "its topic's max.message.bytes"},
-    {"queue.buffering.max.messages", DEAD_LETTERS_MEMORY},
-    {"queue.buffering.max.kbytes", DEAD_LETTERS_MEMORY},
-    {"queue.buffering.max.ms", DEAD_LETTERS_BATCHES},
-    {"linger.ms", DEAD_LETTERS_BATCHES},
-    {"batch.size", DEAD_LETTERS_BATCHES},
-    {"batch.num.messages", DEAD_LETTERS_BATCHES},
-    {"partitioner", "dead letters lie where Java's producers put their keys"},
-    {"fetch.max.bytes", "it follows from 'limits.memory'"},
-    {"max.partition.fetch.bytes", "it follows from 'limits.memory'"},
-    {"fetch.message.max.bytes", "it follows from 'limits.memory'"},
-    {"receive.message.max.bytes", "it follows from 'limits.memory'"},
-    {"enabled_events", "it is for programs"},
-    {"log.queue", "it is for programs"},
-    {"opaque", "it is for programs"},
-    {"default_topic_conf", "it is for programs"},
-    {"interceptors", "it is for programs"},
+    {"it is 'kafka.brokers'", {"bootstrap.servers", "metadata.broker.list"}},
+    {"it is 'kafka.group'", {"group.id"}},
+    {"it is 'kafka.instance', to which each thread adds its number", {"group.instance.id"}},
+    {"it is 'kafka.assignment'", {"partition.assignment.strategy", "group.remote.assignor"}},
+    {"it is 'kafka.session_timeout'", {"session.timeout.ms"}},
+    {"it is 'kafka.max_poll_interval'", {"max.poll.interval.ms"}},
+    {"it is 'kafka.commit_interval'", {"auto.commit.interval.ms"}},
+    {"it follows from 'kafka.session_timeout'", {"heartbeat.interval.ms"}},
+    {"where a new group begins is 'kafka.start', and an offset out of range is an error that is said, never a silent "
+     "jump",
+     {"auto.offset.reset"}},
+    {"only offsets of what HBase has acknowledged are stored, and these are committed",
+     {"enable.auto.commit", "auto.commit.enable"}},
+    {"an offset is stored when HBase has acknowledged its rows; stored any earlier, a crash would lose readings",
+     {"enable.auto.offset.store"}},
+    {"offsets are kept by the brokers", {"offset.store.method", "offset.store.path", "offset.store.sync.interval.ms"}},
+    {"the end of a partition is needed to know the lag", {"enable.partition.eof"}},
+    {"it is always on: a damaged message must not become a row", {"check.crcs"}},
+    {"members find out what is theirs by the classic protocol, which 'kafka.assignment' is about",
+     {"group.protocol", "group.protocol.type"}},
+    {"what brokers can do is asked, not guessed: headers of dead letters would be lost",
+     {"broker.version.fallback", "api.version.fallback.ms"}},
+    {"it is set so that a queue that was full is filled again at once", {"fetch.queue.backoff.ms"}},
+    {"nobody reads them, and they would pile up in memory: see docs/metrics.md", {"statistics.interval.ms"}},
+    {"nobody handles that signal: it would end the process without a drain", {"internal.termination.signal"}},
+    {"a dead letter is kept when all in-sync replicas have it, not before", {"acks", "request.required.acks"}},
+    {"a dead letter that is kept must be reported, else its offset never moves", {"delivery.report.only.error"}},
+    {"dead letters are sent outside of transactions: with one, none would ever be sent", {"transactional.id"}},
+    {"dead letters are sent outside of transactions", {"transaction.timeout.ms"}},
+    {"it is set so that no dead letter is lost on the way", {"enable.idempotence"}},
+    {"dead letters are sent so that none is doubled, lost or overtaken on the way",
+     {"enable.gapless.guarantee", "max.in.flight", "max.in.flight.requests.per.connection", "queuing.strategy"}},
+    {"it is for programs",
+     {"msg_order_cmp", "enabled_events", "log.queue", "opaque", "default_topic_conf", "interceptors"}},
+    {"a dead letter is sent until it is kept, and every 10 s the log says why it is not",
+     {"message.timeout.ms", "delivery.timeout.ms", "request.timeout.ms", "message.send.max.retries", "retries"}},
+    {"it is set so that a missing topic of dead letters is told soon", {"topic.metadata.propagation.max.ms"}},
+    {"what a message may have is 'readings.max_message_size', and what a dead letter may have is its topic's "
+     "max.message.bytes",
+     {"message.max.bytes"}},
+    {"dead letters on their way are bounded by 'limits.memory'",
+     {"queue.buffering.max.messages", "queue.buffering.max.kbytes"}},
+    {"dead letters go in small batches, so that a topic refuses them for their own size only",
+     {"queue.buffering.max.ms", "linger.ms", "batch.size", "batch.num.messages"}},
+    {"dead letters lie where Java's producers put their keys", {"partitioner"}},
+    {"it follows from 'limits.memory'",
+     {"fetch.max.bytes", "max.partition.fetch.bytes", "fetch.message.max.bytes", "receive.message.max.bytes"}},
 };
 
 static const char *
 owned_reason(const char *name)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS(owned_properties); i++) {
-    if (strcmp(name, owned_properties[i].name) == 0)
+  for (gsize i = 0; i < G_N_ELEMENTS(owned_properties); i++)
+    if (g_strv_contains(owned_properties[i].names, name))
       return owned_properties[i].reason;
-  }
   if (g_str_has_prefix(name, "queued."))
     return "it follows from 'limits.memory'";
   if (g_str_has_prefix(name, "test."))
@@ -107,25 +82,17 @@ owned_reason(const char *name)
   return NULL;
 }
 
-/* A keytab is read again for each ticket. */
-static void
-note_file(TideKafkaProperty *property)
-{
-  GStatBuf info;
-
-  if (!g_str_has_prefix(property->name, "ssl.") || !g_str_has_suffix(property->name, ".location") ||
-      g_stat(property->value, &info) != 0)
-    return;
-  property->file_changed_us = info.st_mtim.tv_sec * G_USEC_PER_SEC + info.st_mtim.tv_nsec / 1000;
-  property->file_bytes = info.st_size;
-}
-
 static void
 add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_secret)
 {
   TideKafkaProperty property = {g_strdup(key->text), value, is_secret, key->position};
+  GStatBuf info;
 
-  note_file(&property);
+  /* A keytab is read again for each ticket. */
+  if (g_str_has_prefix(key->text, "ssl.") && g_str_has_suffix(key->text, ".location") && g_stat(value, &info) == 0) {
+    property.file_changed_us = info.st_mtim.tv_sec * G_USEC_PER_SEC + info.st_mtim.tv_nsec / 1000;
+    property.file_bytes = info.st_size;
+  }
   g_array_append_val(load->config->kafka.properties, property);
 }
 
@@ -154,25 +121,23 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
 
   /* What the file holds would be taken for its path. */
   if (names_path(key->text)) {
-    tide_problems_add_error(load->problems, node->position,
-                            "'kafka.librdkafka.%s' is a path, and is written without 'file:'%s", key->text,
-                            strcmp(key->text, "ssl.key.location") == 0
-                                ? "; a key that is a credential is 'ssl.key.pem: { credential: NAME }'"
-                                : "");
+    tide_load_error(load, node, "'kafka.librdkafka.%s' is a path, and is written without 'file:'%s", key->text,
+                    strcmp(key->text, "ssl.key.location") == 0
+                        ? "; a key that is a credential is 'ssl.key.pem: { credential: NAME }'"
+                        : "");
     return;
   }
   if (node->kind != TIDE_YAML_MAPPING || node->keys->len != 1 || source == NULL || source->kind != TIDE_YAML_SCALAR ||
       tide_yaml_is_null(source)) {
     g_autofree char *shown = tide_yaml_quote(key);
-    tide_problems_add_error(load->problems, node->position,
-                            "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
+    tide_load_error(load, node, "'kafka.librdkafka.%s' must be a text, { file: /path } or { credential: NAME }", shown);
     return;
   }
   g_autofree char *path = file != NULL ? tide_load_path(load, file->text) : NULL;
   TideSecretSource where = {.file = path, .credential = credential != NULL ? credential->text : NULL};
   char *secret = tide_secret_read(&where, &error);
   if (secret == NULL)
-    tide_problems_add_error(load->problems, source->position, "%s", error->message);
+    tide_load_error(load, source, "%s", error->message);
   else
     add_property(load, key, secret, TRUE);
 }
@@ -184,41 +149,25 @@ load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *
   g_autofree char *shown = tide_yaml_quote(key);
 
   if (tide_yaml_is_null(node) || strlen(node->text) != node->len) {
-    tide_problems_add_error(load->problems, node->position, "'kafka.librdkafka.%s' needs a value without NUL bytes",
-                            shown);
+    tide_load_error(load, node, "'kafka.librdkafka.%s' needs a value without NUL bytes", shown);
     return;
   }
   g_autoptr(GError) error = NULL;
   if (!is_secret && !tide_config_option_check_no_variable(node->text, &error)) {
-    tide_problems_add_error(load->problems, node->position, "'kafka.librdkafka.%s' %s", shown, error->message);
+    tide_load_error(load, node, "'kafka.librdkafka.%s' %s", shown, error->message);
     return;
   }
   if (is_secret && load->has_mode && (load->mode & 0007u) != 0) {
     g_autofree char *path = tide_problem_quote(load->config->path);
-    tide_problems_add_error(load->problems, node->position,
-                            "'kafka.librdkafka.%s' stands in a file that everybody can read (mode %04o): run 'chmod "
-                            "0640 %s', or keep it in a file of its own: { file: /path }",
-                            shown, load->mode, path);
+    tide_load_error(load, node,
+                    "'kafka.librdkafka.%s' stands in a file that everybody can read (mode %04o): run 'chmod 0640 %s', "
+                    "or keep it in a file of its own: { file: /path }",
+                    shown, load->mode, path);
     return;
   }
   /* "probe" is no path: librdkafka looks for the host's CAs then. */
   gboolean is_path = names_path(key->text) && *node->text != '\0' && strcmp(node->text, "probe") != 0;
   add_property(load, key, is_path ? tide_load_path(load, node->text) : g_strdup(node->text), is_secret);
-}
-
-static void
-load_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *value)
-{
-  const char *reason = owned_reason(key->text);
-
-  if (reason != NULL) {
-    tide_problems_add_error(load->problems, key->position, "the property '%s' cannot be set: %s", key->text, reason);
-    return;
-  }
-  if (value->kind == TIDE_YAML_SCALAR)
-    load_text_property(load, key, value);
-  else
-    load_secret(load, key, value);
 }
 
 static const char *
@@ -310,11 +259,10 @@ check_tls_is_used(TideLoad *load)
     if (!g_str_has_prefix(key->text, "ssl."))
       continue;
     g_autofree char *shown = tide_yaml_quote(key);
-    tide_problems_add_error(load->problems, key->position,
-                            "'%s' has no effect unless 'security.protocol' is 'ssl', or 'sasl_ssl' with a "
-                            "'sasl.mechanism', and all goes in clear: set it beside this ('plaintext', if that is "
-                            "meant)",
-                            shown);
+    tide_load_error(load, key,
+                    "'%s' has no effect unless 'security.protocol' is 'ssl', or 'sasl_ssl' with a 'sasl.mechanism', "
+                    "and all goes in clear: set it beside this ('plaintext', if that is meant)",
+                    shown);
     return;
   }
 }
@@ -345,11 +293,10 @@ check_effect(TideLoad *load)
 
   for (gsize i = 0; i < G_N_ELEMENTS(mechanisms); i++)
     if (property_value(load, mechanisms[i]) != NULL && !security_protocol(load).has_sasl)
-      tide_problems_add_error(
-          load->problems, property_position(load, mechanisms[i]),
-          "'%s' has no effect unless 'security.protocol' is 'sasl_ssl', or 'sasl_plaintext' without "
-          "TLS: set it beside this",
-          mechanisms[i]);
+      tide_problems_add_error(load->problems, property_position(load, mechanisms[i]),
+                              "'%s' has no effect unless 'security.protocol' is 'sasl_ssl', or 'sasl_plaintext' "
+                              "without TLS: set it beside this",
+                              mechanisms[i]);
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
   if (property_value(load, "ssl.certificate.location") != NULL && tide_yaml_get(node, "ssl.key.location") == NULL &&
       tide_yaml_get(node, "ssl.key.pem") == NULL)
@@ -385,30 +332,25 @@ check_values(TideLoad *load)
 }
 
 /* What brokers take for a name, as for a topic's, and %H, which becomes such. */
-static gboolean
-is_instance_template(const char *text)
-{
-  for (; *text != '\0'; text++) {
-    if (text[0] == '%' && text[1] == 'H')
-      text++;
-    else if (!g_ascii_isalnum(*text) && strchr("._-", *text) == NULL)
-      return FALSE;
-  }
-  return TRUE;
-}
-
 static void
 check_instance(TideLoad *load)
 {
   const char *instance = load->config->kafka.instance;
+  gboolean is_good = instance == NULL || strlen(instance) <= MAX_INSTANCE_BYTES;
 
-  if (instance == NULL || (strlen(instance) <= MAX_INSTANCE_BYTES && is_instance_template(instance)))
+  for (const char *at = instance; at != NULL && *at != '\0'; at++) {
+    if (at[0] == '%' && at[1] == 'H')
+      at++;
+    else
+      is_good &= g_ascii_isalnum(*at) || strchr("._-", *at) != NULL;
+  }
+  if (is_good)
     return;
   g_autofree char *shown = tide_problem_quote(instance);
-  tide_problems_add_error(load->problems, tide_load_position(load, "kafka.instance"),
-                          "'kafka.instance' must be at most %u letters, digits, '.', '_', '-' and %%H for the host "
-                          "name, got '%s'",
-                          MAX_INSTANCE_BYTES, shown);
+  tide_load_option_error(
+      load, "kafka.instance",
+      "'kafka.instance' must be at most %u letters, digits, '.', '_', '-' and %%H for the host name, got '%s'",
+      MAX_INSTANCE_BYTES, shown);
 }
 
 /* @broker: "localhost:9092", with a scheme in front or without a port: a name that only begins so is another's. */
@@ -425,24 +367,16 @@ is_loopback(const char *broker)
   return g_ascii_strcasecmp(name, "localhost") == 0 || strcmp(name, "[::1") == 0;
 }
 
-/* TRUE when @brokers are all on this machine. */
-static gboolean
-are_loopback(const char *brokers)
-{
-  g_auto(GStrv) list = g_strsplit(brokers, ",", -1);
-  for (char **broker = list; *broker != NULL; broker++)
-    if (!is_loopback(g_strstrip(*broker)))
-      return FALSE;
-  return TRUE;
-}
-
 static void
 check_clear_password(TideLoad *load)
 {
   static const char *const plain[] = {"PLAIN", "OAUTHBEARER", NULL};
-  const char *brokers = load->config->kafka.brokers;
+  g_auto(GStrv) brokers = g_strsplit(load->config->kafka.brokers != NULL ? load->config->kafka.brokers : "", ",", -1);
   SecurityProtocol protocol = security_protocol(load);
-  if (brokers == NULL || are_loopback(brokers) || !protocol.has_sasl || protocol.has_tls)
+  gboolean leaves_host = FALSE;
+  for (char **broker = brokers; *broker != NULL; broker++)
+    leaves_host |= !is_loopback(g_strstrip(*broker));
+  if (!leaves_host || !protocol.has_sasl || protocol.has_tls)
     return;
   if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
     tide_problems_add_warning(
@@ -459,12 +393,19 @@ tide_load_kafka_properties(TideLoad *load)
   if (tide_yaml_is_null(node))
     return;
   if (node->kind != TIDE_YAML_MAPPING) {
-    tide_problems_add_error(load->problems, node->position,
-                            "'kafka.librdkafka' must be a mapping of properties, a 'name: value' each");
+    tide_load_error(load, node, "'kafka.librdkafka' must be a mapping of properties, a 'name: value' each");
     return;
   }
-  for (guint i = 0; i < node->keys->len; i++)
-    load_property(load, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
+  for (guint i = 0; i < node->keys->len; i++) {
+    const TideYamlNode *key = g_ptr_array_index(node->keys, i), *value = g_ptr_array_index(node->values, i);
+    const char *reason = owned_reason(key->text);
+    if (reason != NULL)
+      tide_load_error(load, key, "the property '%s' cannot be set: %s", key->text, reason);
+    else if (value->kind == TIDE_YAML_SCALAR)
+      load_text_property(load, key, value);
+    else
+      load_secret(load, key, value);
+  }
   check_values(load);
   check_tls(load);
   check_tls_is_used(load);

@@ -7,7 +7,7 @@ add_fault(TideLoad *load, const char *path, const TidePartList *parts, gsize bad
 {
   g_autofree char *shown = tide_problem_quote(path);
 
-  tide_problems_add_error(load->problems, tide_load_part_node(parts, bad)->position, "'%s': %s", shown, error->message);
+  tide_load_error(load, tide_load_part_node(parts, bad), "'%s': %s", shown, error->message);
 }
 
 TideRowKey *

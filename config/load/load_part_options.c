@@ -30,8 +30,7 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   for (gsize i = 0; !has_width && i < G_N_ELEMENTS(of_width); i++) {
     const TideYamlNode *option = tide_yaml_get(node, of_width[i]);
     if (option != NULL) {
-      tide_problems_add_error(load->problems, option->position,
-                              "'%s' without 'width': say how many bytes the field has in the key", of_width[i]);
+      tide_load_error(load, option, "'%s' without 'width': say how many bytes the field has in the key", of_width[i]);
       break; /* one mistake */
     }
   }
@@ -43,8 +42,8 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   if (byte.len != 1 || (pad != NULL && pad->kind == TIDE_YAML_SCALAR && pad->len != 1)) {
     g_autofree char *shown = tide_problem_quote(path);
     g_autofree char *got = tide_yaml_describe(pad);
-    tide_problems_add_error(load->problems, pad->position,
-                            "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got %s", shown, got);
+    tide_load_error(load, pad, "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got %s", shown,
+                    got);
     return;
   }
   spec->value.pad_byte = byte.data[0];
@@ -77,12 +76,10 @@ load_range(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPa
                           parse_integer(g_ptr_array_index(range->values, 1), &spec->value.range_max);
   if (!spec->value.has_range) {
     g_autofree char *got = tide_yaml_describe(range);
-    tide_problems_add_error(load->problems, range->position,
-                            "'%s.range' must be two whole numbers, the least and the greatest: [0, 999999]; got %s",
-                            path, got);
+    tide_load_error(load, range,
+                    "'%s.range' must be two whole numbers, the least and the greatest: [0, 999999]; got %s", path, got);
   } else if (spec->value.range_min > spec->value.range_max) {
-    tide_problems_add_error(load->problems, range->position,
-                            "'%s.range' begins with the greater number: turn it around", path);
+    tide_load_error(load, range, "'%s.range' begins with the greater number: turn it around", path);
   }
 }
 
@@ -93,7 +90,7 @@ load_default_condition(TideLoad *load, const char *path, const TideYamlNode *nod
   g_autoptr(GArray) conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
 
   if (node->kind == TIDE_YAML_LIST) {
-    tide_problems_add_error(load->problems, node->position, "'%s' must be one condition, got a list", path);
+    tide_load_error(load, node, "'%s' must be one condition, got a list", path);
     return;
   }
   tide_load_conditions(load, path, node, conditions);
@@ -134,18 +131,16 @@ load_default_list(TideLoad *load, const char *path, const TideYamlNode *list, Ti
   g_ptr_array_add(load->scratch, defaults);
   spec->value.defaults = defaults;
   if (n == 0)
-    tide_problems_add_error(load->problems, list->position, "'%s' is empty: leave it out to reject such messages",
-                            path);
+    tide_load_error(load, list, "'%s' is empty: leave it out to reject such messages", path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = g_ptr_array_index(list->values, i);
     gboolean is_conditional = item->kind == TIDE_YAML_MAPPING && tide_yaml_get(item, "hex") == NULL;
     if (is_conditional)
       load_conditional_default(load, path, item, &defaults[spec->value.n_defaults++]);
     else if (i + 1 < n)
-      tide_problems_add_error(load->problems, item->position,
-                              "'%s': a value without condition ends the list, those behind it would never be used: put "
-                              "it last",
-                              path);
+      tide_load_error(load, item,
+                      "'%s': a value without condition ends the list, those behind it would never be used: put it last",
+                      path);
     else
       spec->value.has_default = tide_load_bytes(load, path, item, &spec->value.default_value);
   }
@@ -178,9 +173,9 @@ tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, 
     g_ptr_array_add(load->zones, spec->moment.zone);
   }
   if (!uses_zone)
-    tide_load_refuse_part_option(load, path, node, "zone",
-                                 "with a number since 1970, which is the same in every zone; it goes with a pattern, "
-                                 "'cut' or 'since'");
+    tide_load_refuse_part_option(
+        load, path, node, "zone",
+        "with a number since 1970, which is the same in every zone; it goes with a pattern, 'cut' or 'since'");
   for (gsize i = 0; spec->moment.pattern != NULL && i < G_N_ELEMENTS(of_numbers); i++)
     tide_load_refuse_part_option(load, path, node, of_numbers[i], "with a pattern, only with a number");
   if (spec->binary)

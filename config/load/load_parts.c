@@ -63,8 +63,7 @@ tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, Tide
     return load_hex(load, path, hex, ret_bytes);
   g_autofree char *shown = tide_problem_quote(path);
   g_autofree char *got = tide_yaml_describe(node);
-  tide_problems_add_error(load->problems, node->position, "'%s' must be a text or { hex: \"00ff\" }, got %s", shown,
-                          got);
+  tide_load_error(load, node, "'%s' must be a text or { hex: \"00ff\" }, got %s", shown, got);
   return FALSE;
 }
 
@@ -97,8 +96,7 @@ load_salt_part(TideLoad *load, const char *path, const TideYamlNode *node, TideK
     tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
   if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->digest.alphabet) &&
       spec->digest.alphabet.len == 0)
-    tide_problems_add_error(load->problems, alphabet->position, "'%s' is empty: leave it out for digits",
-                            alphabet_path);
+    tide_load_error(load, alphabet, "'%s' is empty: leave it out for digits", alphabet_path);
 }
 
 static void
@@ -109,9 +107,8 @@ load_name_part(TideLoad *load, const char *path, const TideYamlNode *node)
   if (name->kind == TIDE_YAML_SCALAR && strcmp(name->text, "true") == 0)
     return;
   g_autofree char *got = tide_yaml_describe(name);
-  tide_problems_add_error(load->problems, name->position,
-                          "'%s.name' must be true: it stands for the name of the field whose cell it is, got %s", path,
-                          got);
+  tide_load_error(load, name, "'%s.name' must be true: it stands for the name of the field whose cell it is, got %s",
+                  path, got);
 }
 
 void
@@ -121,8 +118,7 @@ tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNod
   const TideYamlNode *node = tide_yaml_get(part, option);
 
   if (node != NULL)
-    tide_problems_add_error(load->problems, node->position, "'%s.%s' has no effect %s: remove it", path, option,
-                            reason);
+    tide_load_error(load, node, "'%s.%s' has no effect %s: remove it", path, option, reason);
 }
 
 static void
@@ -131,8 +127,7 @@ load_literal(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spec)
   spec->kind = TIDE_KEY_LITERAL;
   spec->literal = tide_bytes(node->text, node->len);
   if (tide_yaml_is_null(node))
-    tide_problems_add_error(load->problems, node->position,
-                            "a key part is empty (an unquoted # begins a comment: write \"#\")");
+    tide_load_error(load, node, "a key part is empty (an unquoted # begins a comment: write \"#\")");
 }
 
 static void
@@ -144,8 +139,8 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
   spec->value.field = TIDE_NAME_NONE;
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->position, "what is hashed %s, got %s",
-                            error != NULL ? error->message : "must be the name of a field", got);
+    tide_load_error(load, node, "what is hashed %s, got %s",
+                    error != NULL ? error->message : "must be the name of a field", got);
     return;
   }
   spec->value.field = tide_field_names_intern(load->config->names, tide_bytes(node->text, node->len));
@@ -172,17 +167,15 @@ add_unknown_part(TideLoad *load, const TideYamlNode *node)
   g_autofree char *got = tide_yaml_describe(node);
 
   if (nearest != NULL)
-    tide_problems_add_error(
-        load->problems, node->position,
-        "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, "
-        "in a qualifier); did you mean '%s'?",
-        nearest);
+    tide_load_error(load, node,
+                    "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, in a "
+                    "qualifier); did you mean '%s'?",
+                    nearest);
   else
-    tide_problems_add_error(
-        load->problems, node->position,
-        "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, "
-        "in a qualifier); got %s",
-        got);
+    tide_load_error(load, node,
+                    "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, in a "
+                    "qualifier); got %s",
+                    got);
 }
 
 /* The index in kinds; -1 with the error added. */
@@ -196,10 +189,8 @@ find_kind(TideLoad *load, const TideYamlNode *node)
       continue;
     gboolean is_of_salt = kinds[i].kind == TIDE_KEY_HASH && found >= 0;
     if (found >= 0 && !is_of_salt) {
-      tide_problems_add_error(load->problems, node->position,
-                              "'%s' and '%s' are two parts of a key: write each as one of "
-                              "its own",
-                              kinds[found].name, kinds[i].name);
+      tide_load_error(load, node, "'%s' and '%s' are two parts of a key: write each as one of its own",
+                      kinds[found].name, kinds[i].name);
       return -1;
     }
     found = is_of_salt ? found : (int)i;

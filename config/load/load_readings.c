@@ -71,8 +71,8 @@ check_csv(ReadingsLoad *it)
   g_autofree char *columns = g_strconcat(it->path, ".csv.columns", NULL);
   if (csv->columns == NULL && !csv->header && !tide_load_is_written(it->load, columns))
     tide_problems_add_error(it->load->problems, position_of(it, "csv"),
-                            "'%s.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', "
-                            "or 'csv: { header: true }' where the first line of each message names them",
+                            "'%s.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', or "
+                            "'csv: { header: true }' where the first line of each message names them",
                             it->path);
   else if (csv->columns != NULL && csv->header)
     tide_problems_add_error(it->load->problems, position_of(it, "csv.header"),
@@ -81,10 +81,9 @@ check_csv(ReadingsLoad *it)
   if (csv->columns != NULL)
     check_columns(it);
   if (csv->delimiter != NULL && (csv->delimiter[1] != '\0' || !tide_csv_is_delimiter(csv->delimiter[0])))
-    tide_problems_add_error(it->load->problems, position_of(it, "csv.delimiter"),
-                            "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or "
-                            "one of + - .",
-                            it->path);
+    tide_problems_add_error(
+        it->load->problems, position_of(it, "csv.delimiter"),
+        "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or one of + - .", it->path);
 }
 
 /* Where schemas are asked for, and who asks. */
@@ -127,10 +126,10 @@ load_avro(ReadingsLoad *it)
   g_autoptr(GError) error = NULL;
   TideRegistrySettings *registry = it->registry;
   if ((decode->schema_file == NULL) == (registry->url == NULL)) {
-    tide_problems_add_error(it->load->problems, position_of(it, "format"),
-                            "'%s.format: avro' needs '%s.schema', the file with the schema, or '%s.registry' with a "
-                            "'url', and not both",
-                            it->path, it->path, it->path);
+    tide_problems_add_error(
+        it->load->problems, position_of(it, "format"),
+        "'%s.format: avro' needs '%s.schema', the file with the schema, or '%s.registry' with a 'url', and not both",
+        it->path, it->path, it->path);
     return;
   }
   if (registry->url != NULL) {
@@ -158,8 +157,8 @@ says_schema(ReadingsLoad *it)
     return TRUE;
   tide_problems_add_error(
       it->load->problems, position_of(it, "format"),
-      "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc "
-      "--include_imports --descriptor_set_out writes it, and the full name of a message in it (message)",
+      "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc --include_imports "
+      "--descriptor_set_out writes it, and the full name of a message in it (message)",
       it->path, missing);
   return FALSE;
 }
@@ -190,9 +189,8 @@ check_options(ReadingsLoad *it, const TideYamlNode *node)
   for (gsize i = 0; node != NULL && node->kind == TIDE_YAML_MAPPING && i < G_N_ELEMENTS(choosy); i++) {
     const TideYamlNode *option = tide_yaml_get(node, choosy[i].option);
     if (!tide_yaml_is_null(option) && !tide_load_format_takes(it->decode->format, choosy[i].option))
-      tide_problems_add_error(it->load->problems, option->position,
-                              "'%s.%s' has no effect with 'format: %s': remove it", it->path, choosy[i].option,
-                              tide_config_format_name(it->decode->format));
+      tide_load_error(it->load, option, "'%s.%s' has no effect with 'format: %s': remove it", it->path,
+                      choosy[i].option, tide_config_format_name(it->decode->format));
   }
 }
 

@@ -60,9 +60,8 @@ check_name(TideLoad *load, const TideYamlNode *key)
   for (gsize i = 0; i < key->len; i++)
     is_good &= g_ascii_isalnum(key->text[i]) || key->text[i] == '_' || key->text[i] == '-';
   if (!is_good)
-    tide_problems_add_error(load->problems, key->position,
-                            "'%s' cannot name a source: 1 to %d letters A to Z, digits, _ and -", shown,
-                            NAME_MAX_BYTES);
+    tide_load_error(load, key, "'%s' cannot name a source: 1 to %d letters A to Z, digits, _ and -", shown,
+                    NAME_MAX_BYTES);
   return is_good;
 }
 
@@ -73,9 +72,8 @@ check_patterns(TideLoad *load, const TideConfigSource *source, const TideYamlNod
     g_autofree char *problem = tide_topic_pattern_problem(*topic);
     g_autofree char *shown = problem != NULL ? tide_problem_quote(*topic) : NULL;
     if (problem != NULL)
-      tide_problems_add_error(load->problems, node->position,
-                              "'sources.%s.topics' has a pattern that cannot be read, '%s': %s", source->name, shown,
-                              problem);
+      tide_load_error(load, node, "'sources.%s.topics' has a pattern that cannot be read, '%s': %s", source->name,
+                      shown, problem);
   }
 }
 
@@ -97,10 +95,9 @@ check_topics_of(TideLoad *load, const TideConfigSource *source, const TideConfig
         continue;
       g_autofree char *shown = tide_problem_quote(*topic);
       g_autofree char *shown_other = tide_problem_quote(*other);
-      tide_problems_add_error(load->problems, node->position,
-                              "the sources '%s' (with '%s') and '%s' (with '%s') read the same topic: let one of them "
-                              "read it",
-                              before->name, shown_other, source->name, shown);
+      tide_load_error(load, node,
+                      "the sources '%s' (with '%s') and '%s' (with '%s') read the same topic: let one of them read it",
+                      before->name, shown_other, source->name, shown);
     }
 }
 
@@ -147,8 +144,7 @@ static void
 refuse_short_form(TideLoad *load, const char *path)
 {
   if (tide_load_is_written(load, path))
-    tide_problems_add_error(load->problems, tide_load_position(load, path),
-                            "'%s' and 'sources' exclude each other: move it to a source", path);
+    tide_load_option_error(load, path, "'%s' and 'sources' exclude each other: move it to a source", path);
 }
 
 /* kafka.topics is what all sources read. */
@@ -173,9 +169,9 @@ load_named_sources(TideLoad *load, const TideYamlNode *node)
   refuse_short_form(load, "readings");
   if (!is_mapping || node->keys->len == 0 || node->keys->len > TIDE_CONFIG_MAX_SOURCES) {
     g_autofree char *got = is_mapping ? g_strdup_printf("%u", node->keys->len) : tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->position,
-                            "'sources' must hold 1 to %d sources ('boards: { topics: ..., readings: ... }'), got %s",
-                            TIDE_CONFIG_MAX_SOURCES, got);
+    tide_load_error(load, node,
+                    "'sources' must hold 1 to %d sources ('boards: { topics: ..., readings: ... }'), got %s",
+                    TIDE_CONFIG_MAX_SOURCES, got);
     return;
   }
   for (guint i = 0; i < node->keys->len; i++)
@@ -212,11 +208,9 @@ add_unknown_source(TideLoad *load, const char *path, const TideYamlNode *item)
   const char *nearest =
       item->kind == TIDE_YAML_SCALAR && names[0] != NULL ? tide_nearest_name(item->text, names) : NULL;
   if (nearest != NULL)
-    tide_problems_add_error(load->problems, item->position, "'%s': there is no source %s; did you mean '%s'?", path,
-                            got, nearest);
+    tide_load_error(load, item, "'%s': there is no source %s; did you mean '%s'?", path, got, nearest);
   else
-    tide_problems_add_error(load->problems, item->position,
-                            "'%s': there is no source %s: name one that stands under 'sources'", path, got);
+    tide_load_error(load, item, "'%s': there is no source %s: name one that stands under 'sources'", path, got);
 }
 
 static guint64
@@ -247,6 +241,6 @@ tide_load_table_sources(TideLoad *load, const char *path, const TideYamlNode *ta
       add_unknown_source(load, path, item);
   }
   if (path != NULL && is_list && node->values->len == 0)
-    tide_problems_add_error(load->problems, node->position, "'%s' is empty: leave it out for all sources", path);
+    tide_load_error(load, node, "'%s' is empty: leave it out for all sources", path);
   return found;
 }

@@ -60,10 +60,10 @@ add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
   gsize prefix_len = strlen(HEX_PREFIX);
 
   if (line.len > 0 && line.data[line.len - 1] == '\r') {
-    tide_problems_add_error(load->problems, source.position,
-                            "%s ends in a carriage return: save the file with Unix's line "
-                            "ends, or it becomes a part of the point",
-                            source.where);
+    tide_problems_add_error(
+        load->problems, source.position,
+        "%s ends in a carriage return: save the file with Unix's line ends, or it becomes a part of the point",
+        source.where);
     return FALSE;
   }
   if (line.len < prefix_len || memcmp(line.data, HEX_PREFIX, prefix_len) != 0)
@@ -132,9 +132,8 @@ load_declared(TideTableLoad *it, const TideYamlNode *node)
     load_list(it, node, splits);
   } else {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->position,
-                            "'%s.splits' must be a list of keys, or { file: PATH }, got %s", it->path,
-                            node->kind == TIDE_YAML_LIST ? "an empty one" : got);
+    tide_load_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }, got %s", it->path,
+                    node->kind == TIDE_YAML_LIST ? "an empty one" : got);
   }
   return splits;
 }
@@ -149,16 +148,14 @@ compute(TideTableLoad *it, const TideYamlNode *regions)
   if (it->table->key == NULL || wanted <= 1 || splits->len + 1 == wanted)
     return splits;
   if (splits->len == 0)
-    tide_problems_add_warning(
-        it->load->problems, regions->position,
-        "'%s.regions': where to split cannot be computed, because the key does not begin with a "
-        "salt, a hash or a number with a 'range': give the points, 'splits: [\"g\", \"n\"]', or let "
-        "'tidemark tables create --sample N' take them from the topic",
-        it->path);
+    tide_load_warning(it->load, regions,
+                      "'%s.regions': where to split cannot be computed, because the key does not begin with a salt, a "
+                      "hash or a number with a 'range': give the points, 'splits: [\"g\", \"n\"]', or let 'tidemark "
+                      "tables create --sample N' take them from the topic",
+                      it->path);
   else
-    tide_problems_add_warning(it->load->problems, regions->position,
-                              "'%s.regions' is %u, but the key's beginning has only %u values to split at", it->path,
-                              wanted, splits->len + 1);
+    tide_load_warning(it->load, regions, "'%s.regions' is %u, but the key's beginning has only %u values to split at",
+                      it->path, wanted, splits->len + 1);
   return splits;
 }
 
@@ -169,8 +166,8 @@ tide_load_splits(TideTableLoad *it)
   const TideYamlNode *regions = tide_yaml_get(it->node, "regions");
 
   if (splits != NULL && regions != NULL)
-    tide_problems_add_error(it->load->problems, splits->position,
-                            "'%s' has 'regions' and 'splits': give one, the points or how many there are", it->path);
+    tide_load_error(it->load, splits, "'%s' has 'regions' and 'splits': give one, the points or how many there are",
+                    it->path);
   it->table->creation.regions = it->draft.regions;
   it->table->splits = splits != NULL ? load_declared(it, splits) : compute(it, regions);
 }

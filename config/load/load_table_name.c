@@ -118,16 +118,16 @@ tide_load_table_name(TideTableLoad *it)
   gboolean is_good = is_dated ? check_date(&name, &error) : tide_config_check_table_name(text, &error);
 
   if (!is_good)
-    tide_problems_add_error(it->load->problems, it->key_node->position, "'%s' %s", shown, error->message);
+    tide_load_error(it->load, it->key_node, "'%s' %s", shown, error->message);
   if (!is_dated && !tide_yaml_is_null(zone))
-    tide_problems_add_error(
-        it->load->problems, zone->position,
-        "'%s.name_zone' has no effect on a name without a date, such as SENSOR_{yyyyMMdd}: remove it", it->path);
+    tide_load_error(it->load, zone,
+                    "'%s.name_zone' has no effect on a name without a date, such as SENSOR_{yyyyMMdd}: remove it",
+                    it->path);
   if (is_dated && it->table->latest != TIDE_LATEST_NONE)
-    tide_problems_add_error(it->load->problems, it->key_node->position,
-                            "'%s' is a latest table with a date in its name: the newest values would be spread over "
-                            "tables; take the date away",
-                            shown);
+    tide_load_error(it->load, it->key_node,
+                    "'%s' is a latest table with a date in its name: the newest values would be spread over tables; "
+                    "take the date away",
+                    shown);
   if (is_dated && is_good)
     it->table->dated_name = compile(it, &name);
 }

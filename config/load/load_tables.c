@@ -41,15 +41,14 @@ load_family(TideTableLoad *it, const TideYamlNode *key, const TideYamlNode *node
   tide_config_group_set_defaults(&tide_family_options, family);
   tide_config_group_read(&tide_family_options, path, node, key->position, &target);
   if (it->table->latest != TIDE_LATEST_NONE && family->time_to_live_s > 0)
-    tide_problems_add_warning(it->load->problems, key->position,
-                              "the family '%s' of a latest table has a time to live: what has not reported for so long "
-                              "vanishes from it",
-                              shown);
+    tide_load_warning(
+        it->load, key,
+        "the family '%s' of a latest table has a time to live: what has not reported for so long vanishes from it",
+        shown);
   if (!tide_load_check_family_name(key->text, &error))
-    tide_problems_add_error(it->load->problems, key->position, "'%s' %s", shown, error->message);
+    tide_load_error(it->load, key, "'%s' %s", shown, error->message);
   else if (!is_used(it->table, key->text))
-    tide_problems_add_warning(it->load->problems, key->position, "the family '%s' is declared, but no columns go to it",
-                              shown);
+    tide_load_warning(it->load, key, "the family '%s' is declared, but no columns go to it", shown);
 }
 
 /* Those that are declared, then those that columns name beside them. */
@@ -60,8 +59,7 @@ load_families(TideTableLoad *it)
 
   if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->position, "'%s.families' must be a mapping of families, got %s",
-                            it->path, got);
+    tide_load_error(it->load, node, "'%s.families' must be a mapping of families, got %s", it->path, got);
     return;
   }
   for (guint i = 0; !tide_yaml_is_null(node) && i < node->keys->len; i++)
@@ -72,9 +70,8 @@ load_families(TideTableLoad *it)
       g_ptr_array_add(it->table->families, tide_family_settings_new(name));
   }
   if (it->table->families->len > MANY_FAMILIES)
-    tide_problems_add_warning(it->load->problems, it->node->position,
-                              "'%s' has %u families: each has files and memory of its own in every region", it->path,
-                              it->table->families->len);
+    tide_load_warning(it->load, it->node, "'%s' has %u families: each has files and memory of its own in every region",
+                      it->path, it->table->families->len);
 }
 
 /* Whether the key part @part is a text without quotes that looks like the name of a field. */
@@ -99,10 +96,10 @@ has_bare_words(TideLoad *load, const TideYamlNode *key)
     if (!is_bare_word(part))
       continue;
     g_autofree char *word = tide_yaml_quote(part);
-    tide_problems_add_error(load->problems, part->position,
-                            "'%s' without quotes may mean a field or a text: write { field: %s } for the field's "
-                            "value, or \"%s\" for the text itself",
-                            word, word, word);
+    tide_load_error(load, part,
+                    "'%s' without quotes may mean a field or a text: write { field: %s } for the field's value, or "
+                    "\"%s\" for the text itself",
+                    word, word, word);
     any = TRUE;
   }
   return any;
@@ -169,16 +166,15 @@ load_cell_time(TideTableLoad *it)
   } else if (strcmp(text, "record") == 0) {
     it->table->cell_time = TIDE_CELL_TIME_RECORD;
   } else if (strcmp(text, "server") == 0) {
-    tide_problems_add_error(
-        it->load->problems, node->position,
-        "'%s' cannot be the server's time: each replay would make other cells, and the newest value "
-        "would be what was written last, not what was measured last; write event, record or { field: "
-        "NAME, format: epoch_ms }",
+    tide_load_error(
+        it->load, node,
+        "'%s' cannot be the server's time: each replay would make other cells, and the newest value would be what was "
+        "written last, not what was measured last; write event, record or { field: NAME, format: epoch_ms }",
         path);
   } else {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(it->load->problems, node->position,
-                            "'%s' must be event, record or { field: NAME, format: epoch_ms }, got %s", path, got);
+    tide_load_error(it->load, node, "'%s' must be event, record or { field: NAME, format: epoch_ms }, got %s", path,
+                    got);
   }
 }
 
@@ -256,13 +252,11 @@ load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GP
   TideTable *table = new_table(load, key);
 
   if (same != NULL)
-    tide_problems_add_error(load->problems, key->position, "the table '%s' stands here twice, first in line %u", shown,
-                            same->line);
+    tide_load_error(load, key, "the table '%s' stands here twice, first in line %u", shown, same->line);
   g_ptr_array_add(load->config->tables, table);
   if (node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node->position,
-                            "'tables.%s' must be a mapping with 'key' and 'columns', got %s", shown, got);
+    tide_load_error(load, node, "'tables.%s' must be a mapping with 'key' and 'columns', got %s", shown, got);
     return;
   }
   g_ptr_array_add(loads, new_table_load(load, table, key, node));

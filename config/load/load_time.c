@@ -192,8 +192,8 @@ check_time(TimeLoad *it)
   gboolean says_format = !is_mapping || is_given(it, "format");
   if (!says_format && !it->has_own_format) {
     require_option(it, "format",
-                   "a number alone does not say whether it counts seconds or milliseconds; "
-                   "write one of epoch_s, epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
+                   "a number alone does not say whether it counts seconds or milliseconds; write one of epoch_s, "
+                   "epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
     return;
   }
   if (!says_format || is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format)) {
@@ -272,10 +272,10 @@ load_time(TideLoad *load, const TideConfigSource *source, TideTimeSpec *spec)
   } else if (each_table_has_time(load, source)) {
     spec->format = TIDE_TIME_RECORD; /* nobody asks for it */
   } else {
-    tide_problems_add_error(load->problems, tide_load_position(load, path),
-                            "'%s' is missing: write, for instance, 'time: { field: ts, format: epoch_ms }', or "
-                            "'time: record' for the Kafka record's own time",
-                            path);
+    tide_load_option_error(load, path,
+                           "'%s' is missing: write, for instance, 'time: { field: ts, format: epoch_ms }', or 'time: "
+                           "record' for the Kafka record's own time",
+                           path);
   }
 }
 
@@ -306,7 +306,7 @@ tide_load_table_time(TideLoad *load, const TideTable *table, const char *path, c
   tide_config_group_read(&tide_time_options, path, node, node->position, &target);
   if (node->kind == TIDE_YAML_LIST || tide_yaml_is_null(node)) {
     if (tide_problems_n_errors(load->problems) == n_errors)
-      tide_problems_add_error(load->problems, node->position, "'%s' needs a value, got nothing", path);
+      tide_load_error(load, node, "'%s' needs a value, got nothing", path);
     return spec;
   }
   TimeLoad it = {.load = load,

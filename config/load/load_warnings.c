@@ -56,20 +56,20 @@ warn_of_beginning(TideTableLoad *it)
   if (first == it->key.n)
     return;
   if (is_time(it, part)) {
-    tide_problems_add_warning(it->load->problems, it->key.node->position,
-                              "'%s' begins with the time: all new rows go to one region, whatever the number of "
-                              "servers; put a field, a hash or a salt in front",
-                              it->path);
+    tide_load_warning(it->load, it->key.node,
+                      "'%s' begins with the time: all new rows go to one region, whatever the number of servers; put a "
+                      "field, a hash or a salt in front",
+                      it->path);
     return;
   }
   gboolean is_number = part->kind == TIDE_KEY_FIELD && !part->value.text_reversed &&
                        (part->value.form != TIDE_KEY_TEXT || (part->width_bytes > 0 && part->value.pad_byte == '0'));
   gboolean is_integer = is_number && part->value.form != TIDE_KEY_FLOAT32 && part->value.form != TIDE_KEY_FLOAT64;
   if (is_integer)
-    tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, first)->position,
-                             "'%s' begins with a number: if it grows (a sequence, a counter), all new rows go to one "
-                             "region; then write it reversed, or put a hash or a salt in front",
-                             it->path);
+    tide_load_notice(it->load, tide_load_part_node(&it->key, first),
+                     "'%s' begins with a number: if it grows (a sequence, a counter), all new rows go to one region; "
+                     "then write it reversed, or put a hash or a salt in front",
+                     it->path);
 }
 
 static void
@@ -78,16 +78,16 @@ warn_of_time_in_key(TideTableLoad *it)
   gboolean has_time = key_has_time(it);
 
   if (it->table->latest != TIDE_LATEST_NONE && has_time)
-    tide_problems_add_warning(it->load->problems, it->key.node->position,
-                              "'%s' is a latest table with the time in its key: each reading makes a row of its own, "
-                              "and rows pile up",
-                              it->path);
+    tide_load_warning(
+        it->load, it->key.node,
+        "'%s' is a latest table with the time in its key: each reading makes a row of its own, and rows pile up",
+        it->path);
   /* A qualifier that is made for each reading keeps them apart; an index is to be a latest table, which is said. */
   if (it->table->latest == TIDE_LATEST_NONE && !has_time && it->qualifiers->len == 0 && it->draft.index_of == NULL)
-    tide_problems_add_warning(it->load->problems, it->key.node->position,
-                              "'%s' has no time in its key: each reading overwrites the one before; say 'latest: "
-                              "merge' if that is meant",
-                              it->path);
+    tide_load_warning(
+        it->load, it->key.node,
+        "'%s' has no time in its key: each reading overwrites the one before; say 'latest: merge' if that is meant",
+        it->path);
 }
 
 static void
@@ -101,11 +101,11 @@ note_salt(TideTableLoad *it)
       continue;
     const TideKeyPartSpec *field = &it->key.specs[next];
     if (field->kind == TIDE_KEY_FIELD && field->value.field == salt->digest.of[0].value.field)
-      tide_problems_add_notice(it->load->config->notices, tide_load_part_node(&it->key, i)->position,
-                               "'%s' has a salt of the very field that follows: without it, the field itself spreads "
-                               "the rows as well, unless few values are hot or grow together; with it, a read over all "
-                               "of them is %u scans",
-                               it->path, salt->digest.modulo);
+      tide_load_notice(
+          it->load, tide_load_part_node(&it->key, i),
+          "'%s' has a salt of the very field that follows: without it, the field itself spreads the rows as well, "
+          "unless few values are hot or grow together; with it, a read over all of them is %u scans",
+          it->path, salt->digest.modulo);
   }
 }
 
@@ -115,8 +115,8 @@ note_lost(TideTableLoad *it)
   g_autoptr(GPtrArray) lost = tide_row_key_lost(it->table->key, it->load->config->names);
 
   for (guint i = 0; i < lost->len; i++)
-    tide_problems_add_notice(it->load->config->notices, it->key.node->position, "'%s' cannot be read back whole: %s",
-                             it->path, (const char *)g_ptr_array_index(lost, i));
+    tide_load_notice(it->load, it->key.node, "'%s' cannot be read back whole: %s", it->path,
+                     (const char *)g_ptr_array_index(lost, i));
 }
 
 /* How much time goes by from one value of a time part to the next. */
@@ -202,12 +202,10 @@ note_coarse_time(TideTableLoad *it)
 {
   if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
       row_span_ns(it) > NS_PER_S)
-    tide_problems_add_notice(
-        it->load->config->notices, it->key.node->position,
-        "'%s' has only coarse times in its key: readings that differ in less make the same row, and "
-        "the newest overwrites the others; if there are several, give the columns a 'qualifier' "
-        "with the time",
-        it->path);
+    tide_load_notice(it->load, it->key.node,
+                     "'%s' has only coarse times in its key: readings that differ in less make the same row, and the "
+                     "newest overwrites the others; if there are several, give the columns a 'qualifier' with the time",
+                     it->path);
 }
 
 /* A row gets a cell for each value that the times of its qualifiers can have. */
@@ -225,15 +223,16 @@ warn_of_wide_row(TideTableLoad *it, const TidePartList *qualifier)
     finest_ns = MIN(finest_ns, resolution_ns(&qualifier->specs[i]));
   }
   if (MIN(longest_ns, row_ns) == FOREVER_NS)
-    tide_problems_add_warning(it->load->problems, qualifier->node->position,
-                              "rows of '%s' grow without bound: each reading adds columns, and the key does not tell "
-                              "times apart; put the time into the key, cut to a day or a month, say",
-                              it->path);
+    tide_load_warning(it->load, qualifier->node,
+                      "rows of '%s' grow without bound: each reading adds columns, and the key does not tell times "
+                      "apart; put the time into the key, cut to a day or a month, say",
+                      it->path);
   else if (MIN(longest_ns, row_ns) / finest_ns > MANY_CELLS)
-    tide_problems_add_warning(it->load->problems, qualifier->node->position,
-                              "a row of '%s' can get %" G_GINT64_FORMAT " cells of each field, and is never split; cut "
-                              "the time in the key to a shorter slot, or that in the qualifier to a longer one",
-                              it->path, MIN(longest_ns, row_ns) / finest_ns);
+    tide_load_warning(it->load, qualifier->node,
+                      "a row of '%s' can get %" G_GINT64_FORMAT
+                      " cells of each field, and is never split; cut the time in the key to a shorter slot, or that in "
+                      "the qualifier to a longer one",
+                      it->path, MIN(longest_ns, row_ns) / finest_ns);
 }
 
 /* Whether @part is not the same for the two hours that clocks show alike. */
@@ -269,11 +268,10 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
     }
   }
   if (ambiguous != NULL)
-    tide_problems_add_warning(
-        it->load->problems, tide_load_part_node(parts, at)->position,
-        "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make "
-        "the same columns as the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with "
-        "'since: day' instead of a pattern",
+    tide_load_warning(
+        it->load, tide_load_part_node(parts, at),
+        "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make the same columns as "
+        "the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with 'since: day' instead of a pattern",
         it->path, ambiguous->moment.zone_name);
 }
 
@@ -287,15 +285,15 @@ note_dated_name(TideTableLoad *it)
   if (it->table->dated_name == NULL || pattern == NULL)
     return;
   if (strstr(pattern, "mm") != NULL)
-    tide_problems_add_notice(it->load->config->notices, it->key_node->position,
-                             "'%s' makes 1,440 tables a day, and a process has room for 16,384: it must be restarted "
-                             "within 11 days; an hour in the name serves for 22 months",
-                             it->path);
+    tide_load_notice(it->load, it->key_node,
+                     "'%s' makes 1,440 tables a day, and a process has room for 16,384: it must be restarted within 11 "
+                     "days; an hour in the name serves for 22 months",
+                     it->path);
   if (time->max_past_ms == 0 && it->table->ttl_ms == 0)
-    tide_problems_add_notice(it->load->config->notices, it->key_node->position,
-                             "'%s' gets a table for whatever time a reading has, back to 'earliest': a sender with a "
-                             "wrong clock makes many; 'readings.time.max_past' says how late readings may be",
-                             it->path);
+    tide_load_notice(it->load, it->key_node,
+                     "'%s' gets a table for whatever time a reading has, back to 'earliest': a sender with a wrong "
+                     "clock makes many; 'readings.time.max_past' says how late readings may be",
+                     it->path);
 }
 
 void
