@@ -160,6 +160,19 @@ tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSou
   return FALSE;
 }
 
+void
+tide_load_got_error(TideLoad *load, const TideYamlNode *node, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_autofree char *got = tide_yaml_describe(node);
+  tide_problems_add_error(load->problems, node != NULL ? node->position : TIDE_SOURCE_POSITION_FILE, "%s, got %s", text,
+                          got);
+}
+
 TideSourcePosition
 tide_load_position(const TideLoad *load, const char *path)
 {
@@ -187,7 +200,7 @@ check_tags(const TideLoad *load)
       return;
   tide_problems_add_error(load->problems, TIDE_SOURCE_POSITION_FILE,
                           "'" TIDE_FIELD_TAGS "' is asked for, all tags of a line, but only line protocol has tags: "
-                                              "write 'format: influx', or name the fields");
+                          "write 'format: influx', or name the fields");
 }
 
 static void

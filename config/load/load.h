@@ -28,6 +28,9 @@ typedef struct TideLoad {
 #define tide_load_option_warning(load, path, ...)                                                                      \
   tide_problems_add_warning((load)->problems, tide_load_position(load, path), __VA_ARGS__)
 
+/* Adds an error that ends in what was got: "TEXT, got 'x'". @node: (nullable) */
+void tide_load_got_error(TideLoad *load, const TideYamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
 /* kafka.librdkafka */
 void tide_load_kafka_properties(TideLoad *load);
 

@@ -135,9 +135,8 @@ load_named_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideC
     return FALSE;
   }
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(it->load, node, "'%s' %s, got %s", path,
-                    error != NULL ? error->message : "must be the name of a field", got);
+    tide_load_got_error(it->load, node, "'%s' %s", path,
+                        error != NULL ? error->message : "must be the name of a field");
     return FALSE;
   }
   if (tide_glob_is_pattern(tide_bytes(node->text, node->len)))
@@ -247,13 +246,12 @@ load_item(EntryLoad *it, const char *path, const TideYamlNode *node)
 static void
 load_items(EntryLoad *it, const TideYamlNode *from)
 {
-  gboolean is_list = from->kind == TIDE_YAML_LIST;
   g_autofree char *path = g_strconcat(it->path, ".from", NULL);
 
   it->items = g_array_new(FALSE, FALSE, sizeof(TideColumnItem));
-  for (guint i = 0; i < (is_list ? from->values->len : 1); i++)
-    load_item(it, path, is_list ? g_ptr_array_index(from->values, i) : from);
-  if (is_list && from->values->len == 0)
+  for (guint i = 0; i < tide_yaml_n_items(from); i++)
+    load_item(it, path, tide_yaml_item(from, i));
+  if (tide_yaml_n_items(from) == 0)
     tide_load_error(it->load, from, "'%s' names no field: leave the entry out", path);
   it->rule.n_items = it->items->len;
   it->rule.items = (TideColumnItem *)(gpointer)g_array_free(g_steal_pointer(&it->items), FALSE);
@@ -432,13 +430,12 @@ tide_load_columns(TideTableLoad *table, const TideYamlNode *node)
 {
   g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   g_autofree char *path = g_strconcat(table->path, ".columns", NULL);
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
   guint n_stars = 0;
 
-  if (is_list && node->values->len == 0)
+  if (tide_yaml_n_items(node) == 0)
     tide_load_error(table->load, node, "'%s' is empty: a row without cells cannot be written", path);
-  for (guint i = 0; i < (is_list ? node->values->len : 1); i++) {
-    const TideYamlNode *entry = is_list ? g_ptr_array_index(node->values, i) : node;
+  for (guint i = 0; i < tide_yaml_n_items(node); i++) {
+    const TideYamlNode *entry = tide_yaml_item(node, i);
     g_autoptr(GHashTable) members = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     EntryLoad it = {.table = table, .load = table->load, .path = path, .node = entry, .seen = seen, .members = members};
     gboolean is_second_star = load_entry(&it) && n_stars++ == 1;

@@ -57,14 +57,13 @@ load_value(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes
 static void
 load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCondition *condition)
 {
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
-  gsize n = is_list ? node->values->len : 1;
+  gsize n = tide_yaml_n_items(node);
 
   condition->values = g_new0(TideBytes, MAX(n, 1));
   if (n == 0)
     tide_load_error(load, node, "'%s' names nothing to compare with", path);
   for (gsize i = 0; i < n; i++) {
-    const TideYamlNode *item = is_list ? g_ptr_array_index(node->values, i) : node;
+    const TideYamlNode *item = tide_yaml_item(node, i);
     if (load_value(load, path, item, &condition->values[condition->n_values]))
       condition->n_values++;
   }
@@ -96,10 +95,9 @@ load_condition(TideLoad *load, const char *path, const TideYamlNode *node, GArra
 void
 tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node, GArray *conditions)
 {
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
 
-  if (is_list && node->values->len == 0)
+  if (tide_yaml_n_items(node) == 0)
     tide_load_error(load, node, "'%s' is empty: leave it out for all readings", path);
-  for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
-    load_condition(load, path, is_list ? g_ptr_array_index(node->values, i) : node, conditions);
+  for (guint i = 0; i < tide_yaml_n_items(node); i++)
+    load_condition(load, path, tide_yaml_item(node, i), conditions);
 }

@@ -41,9 +41,7 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   }
   if (byte.len != 1 || (pad != NULL && pad->kind == TIDE_YAML_SCALAR && pad->len != 1)) {
     g_autofree char *shown = tide_problem_quote(path);
-    g_autofree char *got = tide_yaml_describe(pad);
-    tide_load_error(load, pad, "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }, got %s", shown,
-                    got);
+    tide_load_got_error(load, pad, "'%s.pad' must be one ASCII character, or one byte as { hex: \"00\" }", shown);
     return;
   }
   spec->value.pad_byte = byte.data[0];

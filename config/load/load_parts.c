@@ -38,9 +38,7 @@ load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *
 
   if (bytes == NULL) {
     g_autofree char *shown = tide_problem_quote(path);
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_problems_add_error(load->problems, node != NULL ? node->position : TIDE_SOURCE_POSITION_FILE,
-                            "'%s.hex' must be pairs of hex digits such as \"00ff\", got %s", shown, got);
+    tide_load_got_error(load, node, "'%s.hex' must be pairs of hex digits such as \"00ff\"", shown);
     return FALSE;
   }
   gsize len = bytes->len;
@@ -62,8 +60,7 @@ tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, Tide
   if (hex != NULL && node->keys->len == 1)
     return load_hex(load, path, hex, ret_bytes);
   g_autofree char *shown = tide_problem_quote(path);
-  g_autofree char *got = tide_yaml_describe(node);
-  tide_load_error(load, node, "'%s' must be a text or { hex: \"00ff\" }, got %s", shown, got);
+  tide_load_got_error(load, node, "'%s' must be a text or { hex: \"00ff\" }", shown);
   return FALSE;
 }
 
@@ -75,13 +72,12 @@ load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartS
 
   if (of == NULL)
     return; /* said already: it is required */
-  gboolean is_list = of->kind == TIDE_YAML_LIST;
-  gsize n = is_list ? of->values->len : 1;
+  gsize n = tide_yaml_n_items(of);
   TideKeyPartSpec *parts = g_new0(TideKeyPartSpec, MAX(n, 1));
   g_ptr_array_add(load->scratch, parts);
   g_autofree char *of_path = g_strconcat(path, ".of", NULL);
   for (gsize i = 0; i < n; i++)
-    load_part(load, of_path, is_list ? g_ptr_array_index(of->values, i) : of, TRUE, &parts[i]);
+    load_part(load, of_path, tide_yaml_item(of, i), TRUE, &parts[i]);
   spec->digest.of = parts;
   spec->digest.n_of = n;
 }
@@ -106,9 +102,7 @@ load_name_part(TideLoad *load, const char *path, const TideYamlNode *node)
 
   if (name->kind == TIDE_YAML_SCALAR && strcmp(name->text, "true") == 0)
     return;
-  g_autofree char *got = tide_yaml_describe(name);
-  tide_load_error(load, name, "'%s.name' must be true: it stands for the name of the field whose cell it is, got %s",
-                  path, got);
+  tide_load_got_error(load, name, "'%s.name' must be true: it stands for the name of the field whose cell it is", path);
 }
 
 void
@@ -138,9 +132,8 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
   spec->kind = TIDE_KEY_FIELD;
   spec->value.field = TIDE_NAME_NONE;
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(load, node, "what is hashed %s, got %s",
-                    error != NULL ? error->message : "must be the name of a field", got);
+    tide_load_got_error(load, node, "what is hashed %s",
+                        error != NULL ? error->message : "must be the name of a field");
     return;
   }
   spec->value.field = tide_field_names_intern(load->config->names, tide_bytes(node->text, node->len));
@@ -250,13 +243,12 @@ gboolean
 tide_load_parts(TideLoad *load, const char *path, const TideYamlNode *node, TidePartList *ret_parts)
 {
   guint n_errors = tide_problems_n_errors(load->problems);
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
-  gsize n = is_list ? node->values->len : 1;
+  gsize n = tide_yaml_n_items(node);
   TideKeyPartSpec *specs = g_new0(TideKeyPartSpec, MAX(n, 1));
 
   g_ptr_array_add(load->scratch, specs);
   for (gsize i = 0; i < n; i++)
-    load_part(load, path, is_list ? g_ptr_array_index(node->values, i) : node, FALSE, &specs[i]);
+    load_part(load, path, tide_yaml_item(node, i), FALSE, &specs[i]);
   if (tide_problems_n_errors(load->problems) != n_errors)
     return FALSE;
   *ret_parts = (TidePartList){.specs = specs, .n = n, .node = node};

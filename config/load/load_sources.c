@@ -232,15 +232,14 @@ tide_load_table_sources(TideLoad *load, const char *path, const TideYamlNode *ta
   guint64 found = 0;
   if (node == NULL)
     return 0;
-  gboolean is_list = node->kind == TIDE_YAML_LIST;
-  for (guint i = 0; i < (is_list ? node->values->len : 1); i++) {
-    const TideYamlNode *item = is_list ? g_ptr_array_index(node->values, i) : node;
+  for (guint i = 0; i < tide_yaml_n_items(node); i++) {
+    const TideYamlNode *item = tide_yaml_item(node, i);
     guint64 bit = bit_of(load, item);
     found |= bit;
     if (bit == 0 && path != NULL)
       add_unknown_source(load, path, item);
   }
-  if (path != NULL && is_list && node->values->len == 0)
+  if (path != NULL && tide_yaml_n_items(node) == 0)
     tide_load_error(load, node, "'%s' is empty: leave it out for all sources", path);
   return found;
 }

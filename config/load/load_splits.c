@@ -38,20 +38,6 @@ add_point(TideLoad *load, PointSource source, TideBytes point, GArray *splits)
   return TRUE;
 }
 
-static void
-load_list(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
-{
-  g_autofree char *path = g_strconcat(it->path, ".splits", NULL);
-  g_autofree char *where = g_strdup_printf("'%s'", path);
-
-  for (guint i = 0; i < node->values->len; i++) {
-    const TideYamlNode *item = g_ptr_array_index(node->values, i);
-    TideBytes point = TIDE_BYTES_EMPTY;
-    if (tide_load_bytes(it->load, path, item, &point))
-      (void)add_point(it->load, (PointSource){item->position, where}, point, splits);
-  }
-}
-
 /* FALSE with the error added. */
 static gboolean
 add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
@@ -129,11 +115,19 @@ load_declared(TideTableLoad *it, const TideYamlNode *node)
   if (node->kind == TIDE_YAML_MAPPING) {
     load_file(it, node, splits);
   } else if (node->kind == TIDE_YAML_LIST && node->values->len > 0) {
-    load_list(it, node, splits);
+    g_autofree char *path = g_strconcat(it->path, ".splits", NULL);
+    g_autofree char *where = g_strdup_printf("'%s'", path);
+    for (guint i = 0; i < node->values->len; i++) {
+      const TideYamlNode *item = g_ptr_array_index(node->values, i);
+      TideBytes point = TIDE_BYTES_EMPTY;
+      if (tide_load_bytes(it->load, path, item, &point))
+        (void)add_point(it->load, (PointSource){item->position, where}, point, splits);
+    }
+  } else if (node->kind == TIDE_YAML_LIST) {
+    tide_load_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }, got an empty one",
+                    it->path);
   } else {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }, got %s", it->path,
-                    node->kind == TIDE_YAML_LIST ? "an empty one" : got);
+    tide_load_got_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }", it->path);
   }
   return splits;
 }

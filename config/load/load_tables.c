@@ -6,17 +6,6 @@
 
 #define MANY_FAMILIES 100 /* each has files and a memory store of its own in every region */
 
-static TideFamilySettings *
-find_family(const TideTable *table, const char *name)
-{
-  for (guint i = 0; i < table->families->len; i++) {
-    TideFamilySettings *family = g_ptr_array_index(table->families, i);
-    if (strcmp(family->name, name) == 0)
-      return family;
-  }
-  return NULL;
-}
-
 static gboolean
 is_used(const TideTable *table, const char *family)
 {
@@ -58,15 +47,17 @@ load_families(TideTableLoad *it)
   const TideYamlNode *node = tide_yaml_get(it->node, "families");
 
   if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(it->load, node, "'%s.families' must be a mapping of families, got %s", it->path, got);
+    tide_load_got_error(it->load, node, "'%s.families' must be a mapping of families", it->path);
     return;
   }
   for (guint i = 0; !tide_yaml_is_null(node) && i < node->keys->len; i++)
     load_family(it, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
   for (guint i = 0; i < it->table->rules->len; i++) {
     const char *name = g_array_index(it->table->rules, TideColumnRule, i).family;
-    if (name != NULL && find_family(it->table, name) == NULL)
+    gboolean is_known = name == NULL;
+    for (guint k = 0; !is_known && k < it->table->families->len; k++)
+      is_known = strcmp(((TideFamilySettings *)g_ptr_array_index(it->table->families, k))->name, name) == 0;
+    if (!is_known)
       g_ptr_array_add(it->table->families, tide_family_settings_new(name));
   }
   if (it->table->families->len > MANY_FAMILIES)
@@ -90,9 +81,9 @@ is_bare_word(const TideYamlNode *part)
 static gboolean
 has_bare_words(TideLoad *load, const TideYamlNode *key)
 {
-  gboolean is_list = key->kind == TIDE_YAML_LIST, any = FALSE;
-  for (guint i = 0; i < (is_list ? key->values->len : 1); i++) {
-    const TideYamlNode *part = is_list ? g_ptr_array_index(key->values, i) : key;
+  gboolean any = FALSE;
+  for (guint i = 0; i < tide_yaml_n_items(key); i++) {
+    const TideYamlNode *part = tide_yaml_item(key, i);
     if (!is_bare_word(part))
       continue;
     g_autofree char *word = tide_yaml_quote(part);
@@ -106,53 +97,6 @@ has_bare_words(TideLoad *load, const TideYamlNode *key)
 }
 
 static void
-load_key(TideTableLoad *it)
-{
-  const TideYamlNode *node = tide_yaml_get(it->node, "key");
-  g_autofree char *path = g_strconcat(it->path, ".key", NULL);
-
-  if (node != NULL && has_bare_words(it->load, node))
-    return;
-  if (node != NULL && tide_load_parts(it->load, path, node, &it->key)) /* that it is required was said already */
-    it->table->key = tide_load_key(it->load, path, &it->key);
-}
-
-static void
-load_options(TideTableLoad *it)
-{
-  TideConfigTarget target = {.base = &it->draft, .names = it->load->config->names, .problems = it->load->problems};
-
-  tide_config_group_set_defaults(&tide_table_options, &it->draft);
-  tide_config_group_read(&tide_table_options, it->path, it->node, it->node->position, &target);
-  it->table->latest = it->draft.latest;
-  it->table->tombstone = it->draft.tombstone;
-  it->table->ttl_ms = it->draft.ttl_ms;
-  it->table->creation.purge_deletes_ms = it->draft.purge_deletes_ms;
-  it->table->lane_prefix_bytes = it->draft.lane_prefix_bytes;
-}
-
-static void
-load_when(TideTableLoad *it)
-{
-  const TideYamlNode *node = tide_yaml_get(it->node, "when");
-  g_autofree char *path = g_strconcat(it->path, ".when", NULL);
-
-  if (node == NULL)
-    return;
-  it->table->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
-  tide_load_conditions(it->load, path, node, it->table->conditions);
-}
-
-static void
-load_cell_time_mapping(TideTableLoad *it, const char *path, const TideYamlNode *node)
-{
-  TideTimeSpec *spec = tide_load_table_time(it->load, it->table, path, node);
-
-  it->table->cell_time = spec->format == TIDE_TIME_RECORD ? TIDE_CELL_TIME_RECORD : TIDE_CELL_TIME_FIELD;
-  it->table->cell_time_spec = spec;
-}
-
-static void
 load_cell_time(TideTableLoad *it)
 {
   const TideYamlNode *node = tide_yaml_get(it->node, "cell_time");
@@ -162,7 +106,9 @@ load_cell_time(TideTableLoad *it)
   if (node == NULL || strcmp(text, "event") == 0)
     return;
   if (node->kind == TIDE_YAML_MAPPING) {
-    load_cell_time_mapping(it, path, node);
+    it->table->cell_time_spec = tide_load_table_time(it->load, it->table, path, node);
+    it->table->cell_time =
+        it->table->cell_time_spec->format == TIDE_TIME_RECORD ? TIDE_CELL_TIME_RECORD : TIDE_CELL_TIME_FIELD;
   } else if (strcmp(text, "record") == 0) {
     it->table->cell_time = TIDE_CELL_TIME_RECORD;
   } else if (strcmp(text, "server") == 0) {
@@ -172,29 +118,39 @@ load_cell_time(TideTableLoad *it)
         "written last, not what was measured last; write event, record or { field: NAME, format: epoch_ms }",
         path);
   } else {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(it->load, node, "'%s' must be event, record or { field: NAME, format: epoch_ms }, got %s", path,
-                    got);
+    tide_load_got_error(it->load, node, "'%s' must be event, record or { field: NAME, format: epoch_ms }", path);
   }
 }
 
 static void
 load_table_parts(TideTableLoad *it)
 {
-  const TideYamlNode *columns = tide_yaml_get(it->node, "columns");
-  const TideYamlNode *time = tide_yaml_get(it->node, "time");
-  g_autofree char *time_path = g_strconcat(it->path, ".time", NULL);
+  TideConfigTarget target = {.base = &it->draft, .names = it->load->config->names, .problems = it->load->problems};
+  const TideYamlNode *columns = tide_yaml_get(it->node, "columns"), *time = tide_yaml_get(it->node, "time"),
+                     *when = tide_yaml_get(it->node, "when"), *key = tide_yaml_get(it->node, "key");
+  g_autofree char *time_path = g_strconcat(it->path, ".time", NULL), *when_path = g_strconcat(it->path, ".when", NULL),
+                  *key_path = g_strconcat(it->path, ".key", NULL),
+                  *sources_path = g_strconcat(it->path, ".sources", NULL);
 
-  g_autofree char *sources_path = g_strconcat(it->path, ".sources", NULL);
-
-  load_options(it);
+  tide_config_group_set_defaults(&tide_table_options, &it->draft);
+  tide_config_group_read(&tide_table_options, it->path, it->node, it->node->position, &target);
+  it->table->latest = it->draft.latest;
+  it->table->tombstone = it->draft.tombstone;
+  it->table->ttl_ms = it->draft.ttl_ms;
+  it->table->creation.purge_deletes_ms = it->draft.purge_deletes_ms;
+  it->table->lane_prefix_bytes = it->draft.lane_prefix_bytes;
   it->table->sources = tide_load_table_sources(it->load, sources_path, it->node);
   tide_load_table_name(it);
-  load_when(it);
+  if (when != NULL) {
+    it->table->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
+    tide_load_conditions(it->load, when_path, when, it->table->conditions);
+  }
   if (time != NULL)
     it->table->time = tide_load_table_time(it->load, it->table, time_path, time);
   load_cell_time(it);
-  load_key(it);
+  /* That a key is required was said already. */
+  if (key != NULL && !has_bare_words(it->load, key) && tide_load_parts(it->load, key_path, key, &it->key))
+    it->table->key = tide_load_key(it->load, key_path, &it->key);
   if (columns != NULL)
     tide_load_columns(it, columns);
   load_families(it);
@@ -202,35 +158,6 @@ load_table_parts(TideTableLoad *it)
   tide_load_check_table(it);
   if (it->table->key != NULL)
     tide_load_warn_of_table(it);
-}
-
-static TideTable *
-new_table(const TideLoad *load, const TideYamlNode *key)
-{
-  TideTable *table = g_new0(TideTable, 1);
-
-  table->index = load->config->tables->len;
-  table->name = g_strdup(key->text);
-  table->line = key->position.line;
-  table->index_of = TIDE_TABLE_NONE;
-  table->rules = g_array_new(FALSE, FALSE, sizeof(TideColumnRule));
-  table->families = g_ptr_array_new_with_free_func((GDestroyNotify)tide_family_settings_free);
-  return table;
-}
-
-static TideTableLoad *
-new_table_load(TideLoad *load, TideTable *table, const TideYamlNode *key, const TideYamlNode *node)
-{
-  TideTableLoad *it = g_new0(TideTableLoad, 1);
-  g_autofree char *shown = tide_yaml_quote(key);
-
-  it->load = load;
-  it->table = table;
-  it->key_node = key;
-  it->node = node;
-  it->path = g_strconcat("tables.", shown, NULL);
-  it->qualifiers = g_array_new(FALSE, FALSE, sizeof(TidePartList));
-  return it;
 }
 
 static void
@@ -249,18 +176,30 @@ load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GP
 {
   g_autofree char *shown = tide_yaml_quote(key);
   const TideTable *same = tide_config_find_table(load->config, key->text);
-  TideTable *table = new_table(load, key);
+  TideTable *table = g_new0(TideTable, 1);
 
   if (same != NULL)
     tide_load_error(load, key, "the table '%s' stands here twice, first in line %u", shown, same->line);
+  table->index = load->config->tables->len;
+  table->name = g_strdup(key->text);
+  table->line = key->position.line;
+  table->index_of = TIDE_TABLE_NONE;
+  table->rules = g_array_new(FALSE, FALSE, sizeof(TideColumnRule));
+  table->families = g_ptr_array_new_with_free_func((GDestroyNotify)tide_family_settings_free);
   g_ptr_array_add(load->config->tables, table);
   if (node->kind != TIDE_YAML_MAPPING) {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(load, node, "'tables.%s' must be a mapping with 'key' and 'columns', got %s", shown, got);
+    tide_load_got_error(load, node, "'tables.%s' must be a mapping with 'key' and 'columns'", shown);
     return;
   }
-  g_ptr_array_add(loads, new_table_load(load, table, key, node));
-  load_table_parts(g_ptr_array_index(loads, loads->len - 1));
+  TideTableLoad *it = g_new0(TideTableLoad, 1);
+  it->load = load;
+  it->table = table;
+  it->key_node = key;
+  it->node = node;
+  it->path = g_strconcat("tables.", shown, NULL);
+  it->qualifiers = g_array_new(FALSE, FALSE, sizeof(TidePartList));
+  g_ptr_array_add(loads, it);
+  load_table_parts(it);
 }
 
 void

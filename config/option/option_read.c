@@ -55,7 +55,7 @@ static void
 read_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
 {
   g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
-  gboolean is_list = node->kind == TIDE_YAML_LIST, is_good = TRUE;
+  gboolean is_good = TRUE;
 
   if (node->kind == TIDE_YAML_MAPPING) {
     gboolean has_brackets = g_str_has_prefix(option->example, "[");
@@ -63,8 +63,8 @@ read_list(const TideConfigOption *option, const char *path, const TideYamlNode *
     add_value_error(target, node, path, option, needs);
     return;
   }
-  for (guint i = 0; i < (is_list ? node->values->len : 1); i++)
-    is_good &= read_item(option, path, is_list ? g_ptr_array_index(node->values, i) : node, texts, target);
+  for (guint i = 0; i < tide_yaml_n_items(node); i++)
+    is_good &= read_item(option, path, tide_yaml_item(node, i), texts, target);
   if (is_good && texts->len == 0 && option->type != TIDE_CONFIG_TEXTS)
     tide_problems_add_error(target->problems, node->position, "'%s.%s' must not be empty", path, option->name);
   else if (is_good)

@@ -56,6 +56,18 @@ tide_yaml_get(const TideYamlNode *mapping, const char *key)
   return NULL;
 }
 
+gsize
+tide_yaml_n_items(const TideYamlNode *node)
+{
+  return node->kind == TIDE_YAML_LIST ? node->values->len : 1;
+}
+
+const TideYamlNode *
+tide_yaml_item(const TideYamlNode *node, gsize index)
+{
+  return node->kind == TIDE_YAML_LIST ? g_ptr_array_index(node->values, index) : node;
+}
+
 const TideYamlNode *
 tide_yaml_find(const TideYamlNode *root, const char *path)
 {

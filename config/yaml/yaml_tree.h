@@ -45,6 +45,10 @@ gboolean tide_yaml_is_null(const TideYamlNode *node);
 /* The value of @key; NULL when @mapping is none or has no such key. */
 const TideYamlNode *tide_yaml_get(const TideYamlNode *mapping, const char *key);
 
+/* The items of a list; what is none is its own only item. */
+gsize tide_yaml_n_items(const TideYamlNode *node);
+const TideYamlNode *tide_yaml_item(const TideYamlNode *node, gsize index);
+
 /* The value at @path, keys joined by dots: "readings.time.zone". */
 const TideYamlNode *tide_yaml_find(const TideYamlNode *root, const char *path);
 
