@@ -78,26 +78,17 @@ find_by_name(const GPtrArray *tables, const char *name)
   return NULL;
 }
 
+/* The table that makes the name of a dated one; with @is_copy, the data table that @name is a copied day of. */
 static const TideTable *
-find_template(const TideConfig *config, const char *name)
+find_template(const TideConfig *config, const char *name, gboolean is_copy)
 {
+  const char *short_name = tide_table_short_name(name);
+  /* "default:SENSOR_20170726" is of SENSOR_{yyyyMMdd}, and "SENSOR_20170726" of default:SENSOR_{yyyyMMdd}. */
+  g_autofree char *with_namespace = g_strconcat("default:", short_name, NULL);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
-    /* "default:SENSOR_20170726" is of SENSOR_{yyyyMMdd}, and "SENSOR_20170726" of default:SENSOR_{yyyyMMdd}. */
-    g_autofree char *with_namespace = g_strconcat("default:", tide_table_short_name(name), NULL);
-    if (tide_dated_table_matches(table, tide_table_short_name(name)) || tide_dated_table_matches(table, with_namespace))
-      return table;
-  }
-  return NULL;
-}
-
-/* The data table that @name is a copied day of; NULL: none. */
-static const TideTable *
-find_copied(const TideConfig *config, const char *name)
-{
-  for (guint i = 0; i < config->tables->len; i++) {
-    const TideTable *table = g_ptr_array_index(config->tables, i);
-    if (table->latest == TIDE_LATEST_NONE && tide_dated_table_is_copy(table, tide_table_short_name(name)))
+    if (is_copy ? table->latest == TIDE_LATEST_NONE && tide_dated_table_is_copy(table, short_name)
+                : tide_dated_table_matches(table, short_name) || tide_dated_table_matches(table, with_namespace))
       return table;
   }
   return NULL;
@@ -107,7 +98,7 @@ const TideTable *
 tide_config_find_table(const TideConfig *config, const char *name)
 {
   const TideTable *table = find_by_name(config->tables, name);
-  return table != NULL ? table : find_template(config, name);
+  return table != NULL ? table : find_template(config, name, FALSE);
 }
 
 const TideTable *
@@ -118,9 +109,9 @@ tide_table_of_name(const TideConfig *config, const char *name)
     table = find_by_name(config->instances, name);
   if (table != NULL)
     return table;
-  const TideTable *declared = find_template(config, name);
+  const TideTable *declared = find_template(config, name, FALSE);
   if (declared == NULL)
-    declared = find_copied(config, name);
+    declared = find_template(config, name, TRUE);
   if (declared == NULL)
     return NULL;
   TideTable *instance =
@@ -185,6 +176,40 @@ tide_load_position(const TideLoad *load, const char *path)
     return TIDE_SOURCE_POSITION_FILE;
   g_autofree char *section = g_strndup(path, (gsize)(dot - path));
   return tide_load_position(load, section);
+}
+
+GByteArray *
+tide_load_file_begin(const char *path, gsize max_bytes, char **ret_reason)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  struct stat status;
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
+
+  if (fd < 0 || fstat(fd, &status) != 0) {
+    *ret_reason = g_strdup(g_strerror(errno));
+  } else if (!S_ISREG(status.st_mode)) {
+    *ret_reason = g_strdup("it is not a regular file");
+  } else {
+    guint8 chunk[4096];
+    gssize n = 0;
+    while (bytes->len < max_bytes && (n = read(fd, chunk, MIN(sizeof chunk, max_bytes - bytes->len))) > 0)
+      g_byte_array_append(bytes, chunk, (guint)n);
+    if (n < 0)
+      *ret_reason = g_strdup(g_strerror(errno));
+  }
+  if (fd >= 0)
+    (void)close(fd);
+  return *ret_reason == NULL ? g_steal_pointer(&bytes) : NULL;
+}
+
+GByteArray *
+tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
+{
+  g_autoptr(GByteArray) bytes = tide_load_file_begin(path, max_bytes + 1, ret_reason);
+  if (bytes == NULL || bytes->len <= max_bytes)
+    return g_steal_pointer(&bytes);
+  *ret_reason = g_strdup_printf("it is larger than %" G_GSIZE_FORMAT " bytes", max_bytes);
+  return NULL;
 }
 
 /* A field that no message has would reject them all. */
@@ -284,20 +309,8 @@ read_fd(int fd, TideBuffer *text, GPtrArray *problems)
   return TRUE;
 }
 
-static gboolean
-check_kind(const char *path, const struct stat *status, GPtrArray *problems)
-{
-  const char *kind = S_ISDIR(status->st_mode) ? "is a directory" : "is not a regular file";
-
-  if (S_ISREG(status->st_mode) || (strcmp(path, "/dev/stdin") == 0 && !S_ISDIR(status->st_mode)))
-    return TRUE;
-  tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE,
-                          "%s: give the path of a configuration, or /dev/stdin to read it from standard input", kind);
-  return FALSE;
-}
-
 static TideConfig *
-load_fd(const char *path, int fd, GPtrArray *problems)
+load_fd(const char *path, int fd, gboolean is_stdin, GPtrArray *problems)
 {
   g_auto(TideBuffer) text = {0};
   struct stat status;
@@ -306,7 +319,13 @@ load_fd(const char *path, int fd, GPtrArray *problems)
     tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be read: %s", g_strerror(errno));
     return NULL;
   }
-  if (!check_kind(path, &status, problems) || !read_fd(fd, &text, problems))
+  if (!S_ISREG(status.st_mode) && (!is_stdin || S_ISDIR(status.st_mode))) {
+    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE,
+                            "%s: give the path of a configuration, or /dev/stdin to read it from standard input",
+                            S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
+    return NULL;
+  }
+  if (!read_fd(fd, &text, problems))
     return NULL;
   return load_text(path, tide_buffer_bytes(&text), S_ISREG(status.st_mode), status.st_mode & 07777u, problems);
 }
@@ -328,7 +347,7 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
             : "");
     return NULL;
   }
-  TideConfig *config = load_fd(path, fd, problems);
+  TideConfig *config = load_fd(path, fd, is_stdin, problems);
   close(fd);
   return config;
 }

@@ -19,7 +19,6 @@ typedef struct EntryLoad {
   GHashTable *seen;    /* borrowed (element-type utf8): "family:qualifier" of the whole table */
   GHashTable *members; /* borrowed (element-type utf8): of the packed cell */
   TideColumnRule rule;
-  GArray *items;              /* (element-type TideColumnItem) */
   gboolean is_named_by_parts; /* `qualifier` is given, and a field's name has no part in it */
 } EntryLoad;
 
@@ -59,69 +58,46 @@ is_star(const TideYamlNode *node)
   return node->kind == TIDE_YAML_SCALAR && strcmp(node->text, "*") == 0;
 }
 
-/* The field's name as the entry changes it. */
-static char *
-changed_name(const EntryLoad *it, TideNameId field)
-{
-  g_auto(TideBuffer) name = {0};
-
-  tide_column_rule_append_name(&it->rule, tide_field_names_text(it->load->config->names, field), &name);
-  return g_strndup((const char *)name.data, name.len);
-}
-
+/* A name that is known before any reading: of a member of the packed cell, or of a column. */
 static void
-warn_of_long_name(EntryLoad *it, const TideYamlNode *node, const char *name)
+note_name(EntryLoad *it, const TideYamlNode *node, const char *name, gboolean is_member)
 {
-  g_autofree char *shown = tide_problem_quote(name);
+  const char *family = it->rule.family != NULL ? it->rule.family : "";
+  g_autofree char *full = is_member ? g_strdup(name) : g_strconcat(family, ":", name, NULL);
+  g_autofree char *shown_full = tide_problem_quote(full), *shown = tide_problem_quote(name);
 
-  if (strlen(name) > LONG_QUALIFIER_BYTES)
-    tide_load_warning(it->load, node,
-                      "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: NAME, "
-                      "as: SHORT }, saves them each time",
-                      shown, strlen(name));
-}
-
-/* A column that is known before any reading. */
-static void
-note_column(EntryLoad *it, const TideYamlNode *node, const char *qualifier)
-{
-  g_autofree char *column = g_strconcat(it->rule.family != NULL ? it->rule.family : "", ":", qualifier, NULL);
-  g_autofree char *shown = tide_problem_quote(column);
-
-  if (!g_hash_table_add(it->seen, g_steal_pointer(&column)))
-    tide_load_error(it->load, node,
-                    "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: QUALIFIER }",
-                    shown);
-  else
-    warn_of_long_name(it, node, qualifier);
-}
-
-static void
-note_member(EntryLoad *it, const TideYamlNode *node, const char *name)
-{
-  g_autofree char *shown = tide_problem_quote(name);
-
-  if (!g_hash_table_add(it->members, g_strdup(name)))
+  if (g_hash_table_add(is_member ? it->members : it->seen, g_steal_pointer(&full))) {
+    if (strlen(name) > LONG_QUALIFIER_BYTES)
+      tide_load_warning(it->load, node,
+                        "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: NAME, "
+                        "as: SHORT }, saves them each time",
+                        shown, strlen(name));
+  } else if (is_member) {
     tide_load_error(it->load, node,
                     "the packed cell holds '%s' twice: name one of them otherwise with { field: NAME, as: OTHER }",
-                    shown);
-  else
-    warn_of_long_name(it, node, name);
+                    shown_full);
+  } else {
+    tide_load_error(it->load, node,
+                    "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: QUALIFIER }",
+                    shown_full);
+  }
 }
 
+/* Which fields a pattern takes, and what they are called, is told by readings. */
 static void
 note_item(EntryLoad *it, const TideYamlNode *node, const TideColumnItem *item)
 {
   gboolean is_packed = it->rule.packing != TIDE_PACK_NONE;
-  g_autofree char *changed = item->field != TIDE_NAME_NONE ? changed_name(it, item->field) : NULL;
-  const char *name = item->qualifier != NULL ? item->qualifier : changed;
+  g_auto(TideBuffer) changed = {0};
 
-  if (item->pattern != NULL)
-    return; /* which fields it takes, and what they are called, is told by readings */
-  if (name != NULL && is_packed)
-    note_member(it, node, name);
-  else if (name != NULL && it->rule.qualifier == NULL)
-    note_column(it, node, name);
+  if (item->pattern != NULL || (!is_packed && it->rule.qualifier != NULL) ||
+      (item->qualifier == NULL && item->field == TIDE_NAME_NONE))
+    return;
+  if (item->qualifier == NULL)
+    tide_column_rule_append_name(&it->rule, tide_field_names_text(it->load->config->names, item->field), &changed);
+  g_autofree char *name =
+      item->qualifier != NULL ? g_strdup(item->qualifier) : g_strndup((const char *)changed.data, changed.len);
+  note_name(it, node, name, is_packed);
 }
 
 /* A scalar: the name of a field, or a pattern. */
@@ -191,30 +167,14 @@ check_pattern_item(EntryLoad *it, const char *path, const TideYamlNode *node, co
                     path, n_used, n_stars, TIDE_GLOB_MAX_STARS);
 }
 
-static void
-take_units(const TideUnitChange *units, TideColumnItem *item)
-{
-  if (units->scale.n_digits == 0 && units->offset.n_digits == 0)
-    return;
-  item->units = g_memdup2(units, sizeof *units);
-  if (units->scale.n_digits == 0)
-    (void)!tide_unit_change_read("1", &item->units->scale);
-}
-
-static const TideConfigGroup *
-options_of_item(const TideYamlNode *node)
-{
-  if (tide_yaml_get(node, "value") != NULL)
-    return &tide_column_value_options;
-  return tide_yaml_get(node, "pattern") != NULL ? &tide_column_pattern_options : &tide_column_field_options;
-}
-
 /* { field: NAME, as: QUALIFIER, encode: FORM }, one of a pattern, or one whose value is made. */
 static gboolean
 load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
 {
-  const TideConfigGroup *options = options_of_item(node);
-  gboolean is_computed = options == &tide_column_value_options;
+  gboolean is_computed = tide_yaml_get(node, "value") != NULL;
+  const TideConfigGroup *options = is_computed                              ? &tide_column_value_options
+                                   : tide_yaml_get(node, "pattern") != NULL ? &tide_column_pattern_options
+                                                                            : &tide_column_field_options;
   TideColumnDraft draft = {.field = TIDE_NAME_NONE, .encoding = -1};
   TideConfigTarget target = {.base = &draft, .names = it->load->config->names, .problems = it->load->problems};
   guint n_errors = tide_problems_n_errors(it->load->problems);
@@ -224,7 +184,11 @@ load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, Tid
   item->pattern = draft.pattern;
   item->qualifier = draft.qualifier;
   item->encoding = draft.encoding;
-  take_units(&draft.units, item);
+  if (draft.units.scale.n_digits > 0 || draft.units.offset.n_digits > 0) {
+    item->units = g_memdup2(&draft.units, sizeof draft.units);
+    if (draft.units.scale.n_digits == 0)
+      (void)!tide_unit_change_read("1", &item->units->scale);
+  }
   check_pattern_item(it, path, node, item);
   if (is_computed && !load_computed_item(it, path, node, item))
     return FALSE;
@@ -232,29 +196,22 @@ load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, Tid
 }
 
 static void
-load_item(EntryLoad *it, const char *path, const TideYamlNode *node)
-{
-  TideColumnItem item = {.field = TIDE_NAME_NONE, .encoding = -1};
-  gboolean is_good = node->kind == TIDE_YAML_SCALAR ? load_named_item(it, path, node, &item)
-                                                    : load_mapping_item(it, path, node, &item);
-
-  if (is_good)
-    note_item(it, node, &item);
-  g_array_append_val(it->items, item);
-}
-
-static void
 load_items(EntryLoad *it, const TideYamlNode *from)
 {
   g_autofree char *path = g_strconcat(it->path, ".from", NULL);
+  gsize n = tide_yaml_n_items(from);
 
-  it->items = g_array_new(FALSE, FALSE, sizeof(TideColumnItem));
-  for (guint i = 0; i < tide_yaml_n_items(from); i++)
-    load_item(it, path, tide_yaml_item(from, i));
-  if (tide_yaml_n_items(from) == 0)
+  if (n == 0)
     tide_load_error(it->load, from, "'%s' names no field: leave the entry out", path);
-  it->rule.n_items = it->items->len;
-  it->rule.items = (TideColumnItem *)(gpointer)g_array_free(g_steal_pointer(&it->items), FALSE);
+  it->rule.items = g_new0(TideColumnItem, MAX(n, 1));
+  for (gsize i = 0; i < n; i++) {
+    const TideYamlNode *node = tide_yaml_item(from, i);
+    TideColumnItem *item = &it->rule.items[it->rule.n_items++];
+    *item = (TideColumnItem){.field = TIDE_NAME_NONE, .encoding = -1};
+    if (node->kind == TIDE_YAML_SCALAR ? load_named_item(it, path, node, item)
+                                       : load_mapping_item(it, path, node, item))
+      note_item(it, node, item);
+  }
 }
 
 static gboolean
@@ -265,33 +222,6 @@ has_name(const TidePartList *parts)
       return TRUE;
   }
   return FALSE;
-}
-
-/* The text that @parts always make; NULL when it differs from reading to reading. */
-static char *
-constant_text(const TidePartList *parts)
-{
-  GString *text = g_string_new(NULL);
-
-  for (gsize i = 0; i < parts->n; i++) {
-    if (parts->specs[i].kind != TIDE_KEY_LITERAL) {
-      g_string_free(text, TRUE);
-      return NULL;
-    }
-    g_string_append_len(text, (const char *)parts->specs[i].literal.data, (gssize)parts->specs[i].literal.len);
-  }
-  return g_string_free(text, FALSE);
-}
-
-static void
-note_qualifier(EntryLoad *it, const TidePartList *parts)
-{
-  g_autofree char *constant = constant_text(parts);
-
-  if (constant != NULL)
-    note_column(it, parts->node, constant);
-  else
-    g_array_append_val(it->table->qualifiers, *parts);
 }
 
 /* What is declared, or the packed cell's own name. */
@@ -313,8 +243,19 @@ load_qualifier(EntryLoad *it)
   }
   it->is_named_by_parts = !has_name(&parts);
   it->rule.qualifier = tide_load_key_text(it->load, path, &parts, TRUE);
-  if (it->rule.qualifier != NULL)
-    note_qualifier(it, &parts);
+  if (it->rule.qualifier == NULL)
+    return;
+  g_autoptr(GString) constant = g_string_new(NULL); /* what the parts always make, if no reading changes it */
+  gboolean is_constant = TRUE;
+  for (gsize i = 0; i < parts.n; i++) {
+    TideBytes literal = parts.specs[i].kind == TIDE_KEY_LITERAL ? parts.specs[i].literal : TIDE_BYTES_EMPTY;
+    is_constant &= parts.specs[i].kind == TIDE_KEY_LITERAL;
+    g_string_append_len(constant, (const char *)literal.data, (gssize)literal.len);
+  }
+  if (is_constant)
+    note_name(it, parts.node, constant->str, FALSE);
+  else
+    g_array_append_val(it->table->qualifiers, parts);
 }
 
 static void

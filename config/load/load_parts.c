@@ -1,4 +1,4 @@
-/* Reads lists of key parts, of keys, qualifiers and values: which kind each is, and what the model is to compile. */
+/* Reads lists of key parts, of keys, qualifiers and values: which kind each is, and has the model compile them. */
 #include "config/load/load_table.h"
 #include "config/option/nearest_name.h"
 #include "util/error.h"
@@ -82,29 +82,6 @@ load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartS
   spec->digest.n_of = n;
 }
 
-static void
-load_salt_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
-{
-  const TideYamlNode *alphabet = tide_yaml_get(node, "alphabet");
-  g_autofree char *alphabet_path = g_strconcat(path, ".alphabet", NULL);
-
-  if (spec->digest.by_number)
-    tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
-  if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->digest.alphabet) &&
-      spec->digest.alphabet.len == 0)
-    tide_load_error(load, alphabet, "'%s' is empty: leave it out for digits", alphabet_path);
-}
-
-static void
-load_name_part(TideLoad *load, const char *path, const TideYamlNode *node)
-{
-  const TideYamlNode *name = tide_yaml_get(node, "name");
-
-  if (name->kind == TIDE_YAML_SCALAR && strcmp(name->text, "true") == 0)
-    return;
-  tide_load_got_error(load, name, "'%s.name' must be true: it stands for the name of the field whose cell it is", path);
-}
-
 void
 tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNode *part, const char *option,
                              const char *reason)
@@ -113,15 +90,6 @@ tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNod
 
   if (node != NULL)
     tide_load_error(load, node, "'%s.%s' has no effect %s: remove it", path, option, reason);
-}
-
-static void
-load_literal(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spec)
-{
-  spec->kind = TIDE_KEY_LITERAL;
-  spec->literal = tide_bytes(node->text, node->len);
-  if (tide_yaml_is_null(node))
-    tide_load_error(load, node, "a key part is empty (an unquoted # begins a comment: write \"#\")");
 }
 
 static void
@@ -139,36 +107,24 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
   spec->value.field = tide_field_names_intern(load->config->names, tide_bytes(node->text, node->len));
 }
 
-/* The kind that a mistyped key of @node most likely stands for; NULL when there is none. */
-static const char *
-nearest_kind(const TideYamlNode *node)
+#define WHAT_MAY_BE                                                                                                    \
+  "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, in a qualifier)"
+
+/* A mistyped key may stand for one of the kinds. */
+static void
+add_unknown_part(TideLoad *load, const TideYamlNode *node)
 {
-  const char *names[G_N_ELEMENTS(kinds) + 1] = {NULL};
-  const char *nearest = NULL;
+  const char *names[G_N_ELEMENTS(kinds) + 1] = {NULL}, *nearest = NULL;
+  g_autofree char *got = tide_yaml_describe(node);
 
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++)
     names[i] = kinds[i].name;
   for (guint i = 0; node->kind == TIDE_YAML_MAPPING && nearest == NULL && i < node->keys->len; i++)
     nearest = tide_nearest_name(((const TideYamlNode *)g_ptr_array_index(node->keys, i))->text, names);
-  return nearest;
-}
-
-static void
-add_unknown_part(TideLoad *load, const TideYamlNode *node)
-{
-  const char *nearest = nearest_kind(node);
-  g_autofree char *got = tide_yaml_describe(node);
-
   if (nearest != NULL)
-    tide_load_error(load, node,
-                    "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, in a "
-                    "qualifier); did you mean '%s'?",
-                    nearest);
+    tide_load_error(load, node, WHAT_MAY_BE "; did you mean '%s'?", nearest);
   else
-    tide_load_error(load, node,
-                    "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, in a "
-                    "qualifier); got %s",
-                    got);
+    tide_load_error(load, node, WHAT_MAY_BE "; got %s", got);
 }
 
 /* The index in kinds; -1 with the error added. */
@@ -214,16 +170,27 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
   case TIDE_KEY_TIME:
     tide_load_time_part(load, path, node, spec);
     return;
-  case TIDE_KEY_SALT:
-    load_salt_part(load, path, node, spec);
+  case TIDE_KEY_SALT: {
+    const TideYamlNode *alphabet = tide_yaml_get(node, "alphabet");
+    g_autofree char *alphabet_path = g_strconcat(path, ".alphabet", NULL);
+    if (spec->digest.by_number)
+      tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
+    if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->digest.alphabet) &&
+        spec->digest.alphabet.len == 0)
+      tide_load_error(load, alphabet, "'%s' is empty: leave it out for digits", alphabet_path);
     load_of(load, path, node, spec);
     return;
+  }
   case TIDE_KEY_HASH:
     load_of(load, path, node, spec);
     return;
-  case TIDE_KEY_NAME:
-    load_name_part(load, path, node);
+  case TIDE_KEY_NAME: {
+    const TideYamlNode *name = tide_yaml_get(node, "name");
+    if (name->kind != TIDE_YAML_SCALAR || strcmp(name->text, "true") != 0)
+      tide_load_got_error(load, name, "'%s.name' must be true: it stands for the name of the field whose cell it is",
+                          path);
     return;
+  }
   }
 }
 
@@ -231,12 +198,16 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
 static void
 load_part(TideLoad *load, const char *path, const TideYamlNode *node, gboolean is_hashed, TideKeyPartSpec *spec)
 {
-  if (node->kind != TIDE_YAML_SCALAR)
+  if (node->kind != TIDE_YAML_SCALAR) {
     load_mapping_part(load, path, node, spec);
-  else if (is_hashed)
+  } else if (is_hashed) {
     load_hashed_field(load, node, spec);
-  else
-    load_literal(load, node, spec);
+  } else {
+    spec->kind = TIDE_KEY_LITERAL;
+    spec->literal = tide_bytes(node->text, node->len);
+    if (tide_yaml_is_null(node))
+      tide_load_error(load, node, "a key part is empty (an unquoted # begins a comment: write \"#\")");
+  }
 }
 
 gboolean
@@ -261,4 +232,38 @@ tide_load_part_node(const TidePartList *parts, gsize index)
   if (parts->node->kind != TIDE_YAML_LIST || index >= parts->node->values->len)
     return parts->node;
   return g_ptr_array_index(parts->node->values, index);
+}
+
+/* ---- what the model compiles, with the part at fault where that fails ---- */
+
+static void
+add_fault(TideLoad *load, const char *path, const TidePartList *parts, gsize bad, const GError *error)
+{
+  g_autofree char *shown = tide_problem_quote(path);
+
+  tide_load_error(load, tide_load_part_node(parts, bad), "'%s': %s", shown, error->message);
+}
+
+TideRowKey *
+tide_load_key(TideLoad *load, const char *path, const TidePartList *parts)
+{
+  gsize bad = 0;
+  g_autoptr(GError) error = NULL;
+  TideRowKey *key = tide_row_key_compile(parts->specs, parts->n, &bad, &error);
+
+  if (key == NULL)
+    add_fault(load, path, parts, bad, error);
+  return key;
+}
+
+TideKeyText *
+tide_load_key_text(TideLoad *load, const char *path, const TidePartList *parts, gboolean with_name)
+{
+  gsize bad = 0;
+  g_autoptr(GError) error = NULL;
+  TideKeyText *text = tide_key_text_compile(parts->specs, parts->n, with_name, &bad, &error);
+
+  if (text == NULL)
+    add_fault(load, path, parts, bad, error);
+  return text;
 }
