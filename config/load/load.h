@@ -74,6 +74,10 @@ void tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *no
 void tide_load_sources(TideLoad *load);
 void tide_load_free_source(TideConfigSource *source);
 
+/* Adds an error for each pattern of @topics (nullable) that cannot be read. @path: what they stand in: "kafka". @node: where
+ * they stand */
+void tide_load_check_patterns(TideLoad *load, const char *path, const TideYamlNode *node, char *const *topics);
+
 /* What a source's readings.time says as a whole. It may be left out when each table that takes from it has a time of its
  * own, or each reading by its format. */
 void tide_load_times(TideLoad *load);

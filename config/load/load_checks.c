@@ -57,20 +57,25 @@ bounds_of(const TideConfig *config)
   return g_array_append_vals(found, bounds, G_N_ELEMENTS(bounds));
 }
 
-static gboolean
-holds(const Bound *bound)
+/* The first of @bounds from @from on that does not hold; NULL: they all do. */
+static const Bound *
+next_broken(const GArray *bounds, guint from)
 {
-  return bound->value < bound->limit || (bound->may_equal && bound->value == bound->limit);
+  for (guint i = from; i < bounds->len; i++) {
+    const Bound *bound = &g_array_index(bounds, Bound, i);
+    if (bound->value > bound->limit || (bound->value == bound->limit && !bound->may_equal))
+      return bound;
+  }
+  return NULL;
 }
 
 static void
 check_bounds(TideLoad *load)
 {
   g_autoptr(GArray) bounds = bounds_of(load->config);
-  for (guint i = 0; i < bounds->len; i++) {
-    const Bound *bound = &g_array_index(bounds, Bound, i);
-    if (holds(bound))
-      continue;
+  const Bound *first = &g_array_index(bounds, Bound, 0);
+  for (const Bound *bound = next_broken(bounds, 0); bound != NULL;
+       bound = next_broken(bounds, (guint)(bound - first) + 1)) {
     /* Where the operator wrote one of them; the other may be at its default. */
     gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
     g_autofree char *value = bound->format(bound->value);
@@ -85,34 +90,25 @@ gboolean
 tide_load_find_broken_bound(const TideConfig *config, const char **ret_option, const char **ret_of)
 {
   g_autoptr(GArray) bounds = bounds_of(config);
-  for (guint i = 0; i < bounds->len; i++) {
-    const Bound *bound = &g_array_index(bounds, Bound, i);
-    if (holds(bound))
-      continue;
-    *ret_option = bound->option;
-    *ret_of = bound->of;
-    return TRUE;
+  const Bound *broken = next_broken(bounds, 0);
+  if (broken != NULL) {
+    *ret_option = broken->option;
+    *ret_of = broken->of;
   }
-  return FALSE;
-}
-
-static gboolean
-is_taken(const TideConfig *config, const TideConfigSource *source)
-{
-  gboolean is_taken = config->tables->len == 0; /* which is said by itself */
-  for (guint i = 0; i < config->tables->len; i++)
-    is_taken |= tide_config_takes_from(g_ptr_array_index(config->tables, i), source);
-  return is_taken;
+  return broken != NULL;
 }
 
 static void
 check_sources(TideLoad *load)
 {
-  const GPtrArray *sources = load->config->sources;
+  const GPtrArray *sources = load->config->sources, *tables = load->config->tables;
   for (guint i = 0; i < sources->len; i++) {
     const TideConfigSource *source = g_ptr_array_index(sources, i);
     g_autofree char *path = g_strdup_printf("sources.%s", source->name);
-    if (source->name != NULL && !is_taken(load->config, source))
+    gboolean is_taken = tables->len == 0; /* which is said by itself */
+    for (guint k = 0; k < tables->len; k++)
+      is_taken |= tide_config_takes_from(g_ptr_array_index(tables, k), source);
+    if (source->name != NULL && !is_taken)
       tide_load_option_warning(load, path,
                                "no table takes from the source '%s': its messages are read and written nowhere; name "
                                "it in 'sources' of a table, or leave it out",
@@ -137,19 +133,6 @@ check_writers(TideLoad *load)
 }
 
 static void
-check_patterns(TideLoad *load)
-{
-  gboolean is_looked_at = load->config->sources_yaml != NULL; /* each source's by itself */
-  for (char **name = load->config->kafka.topics; !is_looked_at && *name != NULL; name++) {
-    g_autofree char *problem = tide_topic_pattern_problem(*name);
-    g_autofree char *shown = problem != NULL ? tide_problem_quote(*name) : NULL;
-    if (problem != NULL)
-      tide_load_option_error(load, "kafka.topics", "'kafka.topics' has a pattern that cannot be read, '%s': %s", shown,
-                             problem);
-  }
-}
-
-static void
 check_dead_letters(TideLoad *load)
 {
   const TideDeadLettersConfig *dead_letters = &load->config->dead_letters;
@@ -169,7 +152,8 @@ tide_load_check_options(TideLoad *load)
 {
   check_bounds(load);
   check_writers(load);
-  check_patterns(load);
+  if (load->config->sources_yaml == NULL) /* else each source's by itself */
+    tide_load_check_patterns(load, "kafka", tide_yaml_find(load->root, "kafka.topics"), load->config->kafka.topics);
   check_sources(load);
   check_dead_letters(load);
 }

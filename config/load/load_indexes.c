@@ -59,19 +59,14 @@ check_key(const TideTableLoad *it, const TideTable *data)
 }
 
 static gboolean
-same_zone(GTimeZone *a, GTimeZone *b)
-{
-  if (a == NULL || b == NULL)
-    return a == b;
-  return strcmp(g_time_zone_get_identifier(a), g_time_zone_get_identifier(b)) == 0;
-}
-
-static gboolean
 same_time(const TideTimeSpec *a, const TideTimeSpec *b)
 {
+  const char *zone_a = a->zone != NULL ? g_time_zone_get_identifier(a->zone) : NULL,
+             *zone_b = b->zone != NULL ? g_time_zone_get_identifier(b->zone) : NULL;
+
   return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
          a->date_field == b->date_field && g_strcmp0(a->date_pattern, b->date_pattern) == 0 &&
-         same_zone(a->zone, b->zone);
+         g_strcmp0(zone_a, zone_b) == 0;
 }
 
 /* In the readings of each source that it has rows of. */

@@ -21,17 +21,11 @@ add_source(TideLoad *load, const char *name)
   return source;
 }
 
-static void
-clear_condition(gpointer condition)
-{
-  tide_condition_clear(condition);
-}
-
 void
 tide_load_free_source(TideConfigSource *source)
 {
   if (source->conditions != NULL) {
-    g_array_set_clear_func(source->conditions, clear_condition);
+    g_array_set_clear_func(source->conditions, (GDestroyNotify)tide_condition_clear);
     g_array_unref(source->conditions);
   }
   tide_registry_free(source->own.decode.schemas); /* it borrows its settings */
@@ -65,23 +59,15 @@ check_name(TideLoad *load, const TideYamlNode *key)
   return is_good;
 }
 
-static void
-check_patterns(TideLoad *load, const TideConfigSource *source, const TideYamlNode *node)
+void
+tide_load_check_patterns(TideLoad *load, const char *path, const TideYamlNode *node, char *const *topics)
 {
-  for (char **topic = source->topics; topic != NULL && *topic != NULL; topic++) {
-    g_autofree char *problem = tide_topic_pattern_problem(*topic);
-    g_autofree char *shown = problem != NULL ? tide_problem_quote(*topic) : NULL;
+  for (; topics != NULL && *topics != NULL; topics++) {
+    g_autofree char *problem = tide_topic_pattern_problem(*topics);
+    g_autofree char *shown = problem != NULL ? tide_problem_quote(*topics) : NULL;
     if (problem != NULL)
-      tide_load_error(load, node, "'sources.%s.topics' has a pattern that cannot be read, '%s': %s", source->name,
-                      shown, problem);
+      tide_load_error(load, node, "'%s.topics' has a pattern that cannot be read, '%s': %s", path, shown, problem);
   }
-}
-
-static gboolean
-is_same_topic(const char *a, const char *b)
-{
-  gboolean are_patterns = a[0] == '^' && b[0] == '^'; /* neither is a topic that the other could match */
-  return strcmp(a, b) == 0 || (!are_patterns && (tide_topic_pattern_matches(a, b) || tide_topic_pattern_matches(b, a)));
 }
 
 /* Of two patterns, only the topics that there are can tell whether they mean one of them: the first source reads it. */
@@ -91,7 +77,9 @@ check_topics_of(TideLoad *load, const TideConfigSource *source, const TideConfig
 {
   for (char **topic = source->topics; topic != NULL && *topic != NULL; topic++)
     for (char **other = before->topics; other != NULL && *other != NULL; other++) {
-      if (!is_same_topic(*topic, *other))
+      gboolean are_patterns = **topic == '^' && **other == '^'; /* neither is a topic that the other could match */
+      if (strcmp(*topic, *other) != 0 && (are_patterns || (!tide_topic_pattern_matches(*topic, *other) &&
+                                                           !tide_topic_pattern_matches(*other, *topic))))
         continue;
       g_autofree char *shown = tide_problem_quote(*topic);
       g_autofree char *shown_other = tide_problem_quote(*other);
@@ -102,38 +90,26 @@ check_topics_of(TideLoad *load, const TideConfigSource *source, const TideConfig
 }
 
 static void
-load_readings(TideLoad *load, TideConfigSource *source, const TideYamlNode *node)
-{
-  g_autofree char *path = tide_load_readings_path(source);
-  TideConfigTarget target = {.base = &source->own, .names = load->config->names, .problems = load->problems};
-  tide_config_group_set_defaults(&tide_readings_options, &source->own);
-  tide_config_group_read(&tide_readings_options, path, node, TIDE_SOURCE_POSITION_FILE, &target);
-  tide_load_readings(load, path, node, &source->own);
-}
-
-static void
-load_when(TideLoad *load, TideConfigSource *source, const TideYamlNode *node)
-{
-  g_autofree char *path = g_strdup_printf("sources.%s.when", source->name);
-  if (node == NULL)
-    return;
-  source->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
-  tide_load_conditions(load, path, node, source->conditions);
-}
-
-static void
 load_source(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
 {
   if (!check_name(load, key))
     return;
   TideConfigSource *source = add_source(load, key->text);
-  g_autofree char *path = g_strdup_printf("sources.%s", source->name);
+  const TideYamlNode *topics = tide_yaml_get(node, "topics"), *readings = tide_yaml_get(node, "readings"),
+                     *when = tide_yaml_get(node, "when");
+  g_autofree char *path = g_strdup_printf("sources.%s", source->name), *when_path = g_strconcat(path, ".when", NULL),
+                  *readings_path = tide_load_readings_path(source);
   TideConfigTarget target = {.base = source, .names = load->config->names, .problems = load->problems};
   tide_config_group_read(&tide_source_options, path, node, key->position, &target);
-  load_readings(load, source, tide_yaml_get(node, "readings"));
-  load_when(load, source, tide_yaml_get(node, "when"));
-  const TideYamlNode *topics = tide_yaml_get(node, "topics");
-  check_patterns(load, source, topics);
+  target.base = &source->own;
+  tide_config_group_set_defaults(&tide_readings_options, &source->own);
+  tide_config_group_read(&tide_readings_options, readings_path, readings, TIDE_SOURCE_POSITION_FILE, &target);
+  tide_load_readings(load, readings_path, readings, &source->own);
+  if (when != NULL) {
+    source->conditions = g_array_new(FALSE, FALSE, sizeof(TideCondition));
+    tide_load_conditions(load, when_path, when, source->conditions);
+  }
+  tide_load_check_patterns(load, path, topics, source->topics);
   for (guint i = 0; i < source->index; i++)
     check_topics_of(load, source, g_ptr_array_index(load->config->sources, i), topics);
 }
@@ -145,20 +121,6 @@ refuse_short_form(TideLoad *load, const char *path)
 {
   if (tide_load_is_written(load, path))
     tide_load_option_error(load, path, "'%s' and 'sources' exclude each other: move it to a source", path);
-}
-
-/* kafka.topics is what all sources read. */
-static void
-join_topics(TideConfig *config)
-{
-  g_autoptr(GStrvBuilder) topics = g_strv_builder_new();
-  for (guint i = 0; i < config->sources->len; i++) {
-    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
-    if (source->topics != NULL)
-      g_strv_builder_addv(topics, (const char **)source->topics);
-  }
-  g_strfreev(config->kafka.topics);
-  config->kafka.topics = g_strv_builder_end(topics);
 }
 
 static void
@@ -186,8 +148,15 @@ tide_load_sources(TideLoad *load)
 {
   const TideYamlNode *node = tide_yaml_get(load->root, "sources");
   if (!tide_yaml_is_null(node)) {
+    g_autoptr(GStrvBuilder) topics = g_strv_builder_new(); /* kafka.topics is what all sources read */
     load_named_sources(load, node);
-    join_topics(load->config);
+    for (guint i = 0; i < load->config->sources->len; i++) {
+      const TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
+      if (source->topics != NULL)
+        g_strv_builder_addv(topics, (const char **)source->topics);
+    }
+    g_strfreev(load->config->kafka.topics);
+    load->config->kafka.topics = g_strv_builder_end(topics);
   } else {
     tide_load_readings(load, "readings", tide_yaml_get(load->root, "readings"), &load->config->readings);
   }

@@ -39,7 +39,7 @@ tide_config_check_table_name(const char *name, GError **error)
   return TRUE;
 }
 
-/* A name with a date, taken apart. */
+/* A name with a date, taken apart; all NULL for a name without { }. */
 typedef struct DatedName {
   char *before;  /* owned */
   char *pattern; /* owned */
@@ -55,21 +55,6 @@ clear_dated_name(DatedName *name)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatedName, clear_dated_name)
-
-/* FALSE for a name without { }. */
-static gboolean
-take_apart(const char *name, DatedName *ret)
-{
-  const char *open = strchr(name, '{');
-  const char *close = open != NULL ? strchr(open, '}') : NULL;
-
-  if (close == NULL)
-    return FALSE;
-  ret->before = g_strndup(name, (gsize)(open - name));
-  ret->pattern = g_strndup(open + 1, (gsize)(close - open - 1));
-  ret->behind = g_strdup(close + 1);
-  return TRUE;
-}
 
 /* FALSE with the reason when what stands between the braces is no date, or the name would be none with it. */
 static gboolean
@@ -91,21 +76,6 @@ check_date(const DatedName *name, GError **error)
   return tide_config_check_table_name(full, error);
 }
 
-static TideKeyText *
-compile(TideTableLoad *it, const DatedName *name)
-{
-  const TideKeyPartSpec specs[] = {
-      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name->before)},
-      {.kind = TIDE_KEY_TIME, .moment.pattern = name->pattern, .moment.zone = it->draft.name_zone},
-      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name->behind)},
-  };
-  gsize n_before = *name->before != '\0' ? 1 : 0;
-  gsize n_behind = *name->behind != '\0' ? 1 : 0;
-  TidePartList parts = {.specs = specs + 1 - n_before, .n = n_before + 1 + n_behind, .node = it->key_node};
-
-  return tide_load_key_text(it->load, it->path, &parts, FALSE);
-}
-
 void
 tide_load_table_name(TideTableLoad *it)
 {
@@ -114,7 +84,13 @@ tide_load_table_name(TideTableLoad *it)
   g_autofree char *shown = tide_problem_quote(text);
   g_autoptr(GError) error = NULL;
   g_auto(DatedName) name = {0};
-  gboolean is_dated = take_apart(text, &name);
+  const char *open = strchr(text, '{'), *close = open != NULL ? strchr(open, '}') : NULL;
+  gboolean is_dated = close != NULL;
+  if (is_dated) {
+    name.before = g_strndup(text, (gsize)(open - text));
+    name.pattern = g_strndup(open + 1, (gsize)(close - open - 1));
+    name.behind = g_strdup(close + 1);
+  }
   gboolean is_good = is_dated ? check_date(&name, &error) : tide_config_check_table_name(text, &error);
 
   if (!is_good)
@@ -128,6 +104,14 @@ tide_load_table_name(TideTableLoad *it)
                     "'%s' is a latest table with a date in its name: the newest values would be spread over tables; "
                     "take the date away",
                     shown);
-  if (is_dated && is_good)
-    it->table->dated_name = compile(it, &name);
+  if (!is_dated || !is_good)
+    return;
+  const TideKeyPartSpec specs[] = {
+      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name.before)},
+      {.kind = TIDE_KEY_TIME, .moment.pattern = name.pattern, .moment.zone = it->draft.name_zone},
+      {.kind = TIDE_KEY_LITERAL, .literal = tide_bytes_of_string(name.behind)},
+  };
+  gsize n_before = *name.before != '\0' ? 1 : 0, n_behind = *name.behind != '\0' ? 1 : 0;
+  TidePartList parts = {.specs = specs + 1 - n_before, .n = n_before + 1 + n_behind, .node = it->key_node};
+  it->table->dated_name = tide_load_key_text(it->load, it->path, &parts, FALSE);
 }
