@@ -46,25 +46,18 @@ check_cell_time(TideTableLoad *it)
         it->path);
 }
 
-static gboolean
-is_of_key(const TideTable *table, TideNameId field)
-{
-  g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(TideNameId));
-
-  tide_row_key_fields(table->key, ids);
-  return tide_name_ids_contain(ids, field);
-}
-
 /* Conditions that a message without value cannot fail to meet. */
 static void
 note_unknown_conditions(TideTableLoad *it)
 {
   const GArray *conditions = it->table->conditions;
+  g_autoptr(GArray) of_key = g_array_new(FALSE, FALSE, sizeof(TideNameId));
 
+  tide_row_key_fields(it->table->key, of_key);
   for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
     TideNameId field = g_array_index(conditions, TideCondition, i).field;
     TideBytes name = tide_field_names_text(it->load->config->names, field);
-    if (tide_field_name_is_of_record(name) || is_of_key(it->table, field))
+    if (tide_field_name_is_of_record(name) || tide_name_ids_contain(of_key, field))
       continue;
     g_autofree char *shown = tide_bytes_printable(name);
     tide_problems_add_notice(it->load->config->notices, position_of(it, "tombstone"),

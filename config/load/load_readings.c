@@ -147,30 +147,20 @@ load_avro(ReadingsLoad *it)
                             begin == NULL ? reason : error->message);
 }
 
-/* FALSE with the error added. */
-static gboolean
-says_schema(ReadingsLoad *it)
-{
-  const TideDecodeOptions *decode = it->decode;
-  const char *missing = decode->schema_file == NULL ? "schema" : "message";
-  if (decode->schema_file != NULL && (decode->message != NULL || decode->framing == TIDE_FRAMING_CONFLUENT))
-    return TRUE;
-  tide_problems_add_error(
-      it->load->problems, position_of(it, "format"),
-      "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc --include_imports "
-      "--descriptor_set_out writes it, and the full name of a message in it (message)",
-      it->path, missing);
-  return FALSE;
-}
-
 static void
 load_protobuf(ReadingsLoad *it)
 {
   TideDecodeOptions *decode = it->decode;
   g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
-  if (!says_schema(it))
+  if (decode->schema_file == NULL || (decode->message == NULL && decode->framing != TIDE_FRAMING_CONFLUENT)) {
+    tide_problems_add_error(
+        it->load->problems, position_of(it, "format"),
+        "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc --include_imports "
+        "--descriptor_set_out writes it, and the full name of a message in it (message)",
+        it->path, decode->schema_file == NULL ? "schema" : "message");
     return;
+  }
   tide_load_resolve(it->load, &decode->schema_file);
   g_autofree char *shown = tide_problem_quote(decode->schema_file);
   g_autoptr(GByteArray) set = tide_load_file(decode->schema_file, SCHEMA_MAX_BYTES, &reason);
@@ -183,24 +173,18 @@ load_protobuf(ReadingsLoad *it)
                             set == NULL ? reason : error->message);
 }
 
-static void
-check_options(ReadingsLoad *it, const TideYamlNode *node)
-{
-  for (gsize i = 0; node != NULL && node->kind == TIDE_YAML_MAPPING && i < G_N_ELEMENTS(choosy); i++) {
-    const TideYamlNode *option = tide_yaml_get(node, choosy[i].option);
-    if (!tide_yaml_is_null(option) && !tide_load_format_takes(it->decode->format, choosy[i].option))
-      tide_load_error(it->load, option, "'%s.%s' has no effect with 'format: %s': remove it", it->path,
-                      choosy[i].option, tide_config_format_name(it->decode->format));
-  }
-}
-
 void
 tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings)
 {
   ReadingsLoad it = {load, path, &readings->decode, &readings->registry};
   if ((tide_format_of(it.decode)->takes & TIDE_TAKES_CSV) != 0)
     check_csv(&it);
-  check_options(&it, node);
+  for (gsize i = 0; i < G_N_ELEMENTS(choosy); i++) {
+    const TideYamlNode *option = tide_yaml_get(node, choosy[i].option);
+    if (!tide_yaml_is_null(option) && !tide_load_format_takes(it.decode->format, choosy[i].option))
+      tide_load_error(load, option, "'%s.%s' has no effect with 'format: %s': remove it", path, choosy[i].option,
+                      tide_config_format_name(it.decode->format));
+  }
   const char *format = tide_config_format_name(it.decode->format);
   if (!tide_format_is_built_in(it.decode->format))
     tide_problems_add_error(load->problems, position_of(&it, "format"),

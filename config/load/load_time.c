@@ -7,6 +7,8 @@
 #include "model/time/zone_spans.h"
 
 #define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
+#define EPOCHS                                                                                                         \
+  (1U << TIDE_TIME_EPOCH_S | 1U << TIDE_TIME_EPOCH_MS | 1U << TIDE_TIME_EPOCH_US | 1U << TIDE_TIME_EPOCH_NS)
 
 /* One mapping of options while it is checked. */
 typedef struct TimeLoad {
@@ -57,16 +59,6 @@ require_option(TimeLoad *it, const char *option, const char *reason)
 }
 
 static void
-require_field(TimeLoad *it)
-{
-  g_autofree char *reason =
-      g_strdup_printf("say which field holds the time, or write '%s: record' for the record's own", it->key);
-
-  if (it->spec->field == TIDE_NAME_NONE)
-    require_option(it, "field", reason);
-}
-
-static void
 check_pattern(TimeLoad *it)
 {
   gboolean has_date = FALSE;
@@ -93,16 +85,13 @@ check_date_pattern(TimeLoad *it)
 
   if (pattern == NULL || !tide_time_pattern_check(pattern, &has_date, NULL))
     return;
-  if (has_date && tide_time_pattern_scan(pattern, FALSE, &named, NULL) && (named & TIDE_NAMES_CLOCK) != 0) {
+  if (!has_date)
+    tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
+                            "'%s.date.pattern' must name yyyy, MM and dd", it->path);
+  else if (tide_time_pattern_scan(pattern, FALSE, &named, NULL) && (named & TIDE_NAMES_CLOCK) != 0)
     tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
                             "'%s.date.pattern' must name yyyy, MM and dd alone: the time of day comes from '%s.field'",
                             it->path, it->path);
-    return;
-  }
-  if (has_date)
-    return;
-  tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
-                          "'%s.date.pattern' must name yyyy, MM and dd", it->path);
 }
 
 /* What has a zone are local times. */
@@ -124,64 +113,44 @@ warn_of_hour_twice(TimeLoad *it)
         it->path, g_time_zone_get_identifier(spec->zone));
 }
 
+/* Options that have no effect with a format. */
+#define OF_NUMBER "with a number since 1970"
+#define OF_RECORD "with the record's own time"
+static const struct {
+  guint formats; /* bits of TideTimeFormat */
+  const char *option;
+  const char *reason;
+} refused[] = {
+    {EPOCHS, "pattern", OF_NUMBER},
+    {EPOCHS, "zone", OF_NUMBER ", which is the same in every zone"},
+    {EPOCHS, "ambiguous", OF_NUMBER ", which never means two moments"},
+    {EPOCHS, "date", OF_NUMBER ", which has its date"},
+    {1U << TIDE_TIME_RFC3339, "pattern", "with rfc3339"},
+    {1U << TIDE_TIME_RFC3339, "date", "with rfc3339, which has its date"},
+    {1U << TIDE_TIME_RECORD, "field", OF_RECORD},
+    {1U << TIDE_TIME_RECORD, "pattern", OF_RECORD},
+    {1U << TIDE_TIME_RECORD, "zone", OF_RECORD},
+    {1U << TIDE_TIME_RECORD, "ambiguous", OF_RECORD},
+    {1U << TIDE_TIME_RECORD, "date", OF_RECORD},
+};
+
 static void
 check_by_format(TimeLoad *it)
 {
-  switch (it->spec->format) {
-  case TIDE_TIME_EPOCH_S:
-  case TIDE_TIME_EPOCH_MS:
-  case TIDE_TIME_EPOCH_US:
-  case TIDE_TIME_EPOCH_NS:
-    refuse_option(it, "pattern", "with a number since 1970");
-    refuse_option(it, "zone", "with a number since 1970, which is the same in every zone");
-    refuse_option(it, "ambiguous", "with a number since 1970, which never means two moments");
-    refuse_option(it, "date", "with a number since 1970, which has its date");
-    require_field(it);
-    return;
-  case TIDE_TIME_RFC3339:
-    refuse_option(it, "pattern", "with rfc3339");
-    refuse_option(it, "date", "with rfc3339, which has its date");
-    require_field(it);
-    warn_of_hour_twice(it);
-    return;
-  case TIDE_TIME_PATTERN:
+  guint format = 1U << it->spec->format;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(refused); i++)
+    if ((refused[i].formats & format) != 0)
+      refuse_option(it, refused[i].option, refused[i].reason);
+  if (it->spec->format == TIDE_TIME_PATTERN)
     check_pattern(it);
-    require_field(it);
-    warn_of_hour_twice(it);
-    return;
-  case TIDE_TIME_RECORD:
-    refuse_option(it, "field", "with the record's own time");
-    refuse_option(it, "pattern", "with the record's own time");
-    refuse_option(it, "zone", "with the record's own time");
-    refuse_option(it, "ambiguous", "with the record's own time");
-    refuse_option(it, "date", "with the record's own time");
-    return;
+  if (it->spec->format != TIDE_TIME_RECORD && it->spec->field == TIDE_NAME_NONE) {
+    g_autofree char *reason =
+        g_strdup_printf("say which field holds the time, or write '%s: record' for the record's own", it->key);
+    require_option(it, "field", reason);
   }
-}
-
-/* FALSE where the format could not be read, which was said already. */
-static gboolean
-is_format_read(const TideYamlNode *node, TideTimeFormat format)
-{
-  const TideConfigOption *option = tide_config_option_find(&tide_time_options, "format");
-
-  return node != NULL && node->kind == TIDE_YAML_SCALAR &&
-         strcmp(node->text, tide_config_choice_name(option->choices, (int)format)) == 0;
-}
-
-/* A finer unit takes numbers of a coarser one for times soon after 1970: what stands for seconds in 2200 is in March
- * 1970 when it is read as milliseconds. */
-static void
-warn_of_early_bound(TimeLoad *it)
-{
-  TideTimeFormat format = it->spec->format;
-  gboolean is_fine = format == TIDE_TIME_EPOCH_MS || format == TIDE_TIME_EPOCH_US || format == TIDE_TIME_EPOCH_NS;
-
-  if (is_fine && it->spec->earliest_epoch_ms < TIME_1971_EPOCH_MS)
-    tide_problems_add_warning(it->load->problems, position_of(it, "earliest"),
-                              "'%s.earliest' lies before 1971, so that numbers of another unit (seconds for "
-                              "milliseconds, say) pass as times of 1970; set it to when the first reading can be from",
-                              it->path);
+  if (it->spec->format == TIDE_TIME_PATTERN || it->spec->format == TIDE_TIME_RFC3339)
+    warn_of_hour_twice(it);
 }
 
 static void
@@ -196,9 +165,22 @@ check_time(TimeLoad *it)
                    "epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
     return;
   }
-  if (!says_format || is_format_read(is_mapping ? tide_yaml_get(it->node, "format") : it->node, it->spec->format)) {
+  /* A format that could not be read was said already. */
+  const TideYamlNode *format = is_mapping ? tide_yaml_get(it->node, "format") : it->node;
+  const TideConfigChoice *formats = tide_config_option_find(&tide_time_options, "format")->choices;
+  if (!says_format || (format->kind == TIDE_YAML_SCALAR &&
+                       strcmp(format->text, tide_config_choice_name(formats, (int)it->spec->format)) == 0)) {
     check_by_format(it);
-    warn_of_early_bound(it);
+    /* A finer unit takes numbers of a coarser one for times soon after 1970: what stands for seconds in 2200 is in
+     * March 1970 when it is read as milliseconds. */
+    gboolean is_fine = it->spec->format == TIDE_TIME_EPOCH_MS || it->spec->format == TIDE_TIME_EPOCH_US ||
+                       it->spec->format == TIDE_TIME_EPOCH_NS;
+    if (is_fine && it->spec->earliest_epoch_ms < TIME_1971_EPOCH_MS)
+      tide_problems_add_warning(
+          it->load->problems, position_of(it, "earliest"),
+          "'%s.earliest' lies before 1971, so that numbers of another unit (seconds for milliseconds, say) pass as "
+          "times of 1970; set it to when the first reading can be from",
+          it->path);
   }
   check_date_pattern(it);
 }
@@ -226,19 +208,6 @@ static gboolean
 has_own_time(const TideConfigSource *source)
 {
   return tide_format_of(&source->readings->decode)->has_own_time;
-}
-
-/* Whether the readings of all sources that @table takes from have. */
-static gboolean
-has_own_times(const TideConfig *config, const TideTable *table)
-{
-  gboolean has = TRUE;
-
-  for (guint i = 0; i < config->sources->len; i++) {
-    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
-    has &= !tide_config_takes_from(table, source) || has_own_time(source);
-  }
-  return has;
 }
 
 /* TRUE when there are tables and each that takes from @source says itself where its time is. */
@@ -309,12 +278,17 @@ tide_load_table_time(TideLoad *load, const TideTable *table, const char *path, c
       tide_load_error(load, node, "'%s' needs a value, got nothing", path);
     return spec;
   }
+  gboolean all_have_own = TRUE; /* the readings of all sources that the table takes from */
+  for (guint i = 0; i < load->config->sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
+    all_have_own &= !tide_config_takes_from(table, source) || has_own_time(source);
+  }
   TimeLoad it = {.load = load,
                  .path = path,
                  .key = strrchr(path, '.') + 1,
                  .node = node,
                  .spec = spec,
-                 .has_own_format = take_own_time(load, has_own_times(load->config, table), node, spec)};
+                 .has_own_format = take_own_time(load, all_have_own, node, spec)};
   check_time(&it);
   return spec;
 }

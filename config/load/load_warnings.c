@@ -36,16 +36,6 @@ next_varying(const TidePartList *parts, gsize from)
   return from;
 }
 
-static gboolean
-key_has_time(const TideTableLoad *it)
-{
-  for (gsize i = 0; i < it->key.n; i++) {
-    if (is_time(it, &it->key.specs[i]))
-      return TRUE;
-  }
-  return FALSE;
-}
-
 /* The parts in front decide where new rows go. */
 static void
 warn_of_beginning(TideTableLoad *it)
@@ -75,7 +65,9 @@ warn_of_beginning(TideTableLoad *it)
 static void
 warn_of_time_in_key(TideTableLoad *it)
 {
-  gboolean has_time = key_has_time(it);
+  gboolean has_time = FALSE;
+  for (gsize i = 0; i < it->key.n; i++)
+    has_time |= is_time(it, &it->key.specs[i]);
 
   if (it->table->latest != TIDE_LATEST_NONE && has_time)
     tide_load_warning(
@@ -107,16 +99,6 @@ note_salt(TideTableLoad *it)
           "unless few values are hot or grow together; with it, a read over all of them is %u scans",
           it->path, salt->digest.modulo);
   }
-}
-
-static void
-note_lost(TideTableLoad *it)
-{
-  g_autoptr(GPtrArray) lost = tide_row_key_lost(it->table->key, it->load->config->names);
-
-  for (guint i = 0; i < lost->len; i++)
-    tide_load_notice(it->load, it->key.node, "'%s' cannot be read back whole: %s", it->path,
-                     (const char *)g_ptr_array_index(lost, i));
 }
 
 /* How much time goes by from one value of a time part to the next. */
@@ -168,16 +150,6 @@ period_ns(const TideKeyPartSpec *part)
   return part->moment.since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->moment.since) : FOREVER_NS;
 }
 
-/* Whether @part tells apart times within @span_ns, which the parts before it do not. A slot may be longer than the
- * clocks' usual day or month, by an hour or two. */
-static gboolean
-refines(const TideKeyPartSpec *part, gint64 span_ns)
-{
-  gint64 of_part_ns = period_ns(part);
-
-  return of_part_ns == FOREVER_NS || (span_ns != FOREVER_NS && of_part_ns >= span_ns - span_ns / 8);
-}
-
 /* How much time the readings of one row are from: forever, when no part of the key tells times apart for good. */
 static gint64
 row_span_ns(const TideTableLoad *it)
@@ -187,25 +159,16 @@ row_span_ns(const TideTableLoad *it)
   for (gsize pass = 0; pass < it->key.n; pass++) {
     for (gsize i = 0; i < it->key.n; i++) {
       const TideKeyPartSpec *part = &it->key.specs[i];
-      if (part->kind == TIDE_KEY_TIME && refines(part, span_ns))
+      gint64 of_part_ns = part->kind == TIDE_KEY_TIME ? period_ns(part) : 0;
+      /* A part counts that tells times within the span apart, which those before it do not. A slot may be longer than
+       * the clocks' usual day or month, by an hour or two. */
+      if (of_part_ns == FOREVER_NS || (of_part_ns > 0 && span_ns != FOREVER_NS && of_part_ns >= span_ns - span_ns / 8))
         span_ns = MIN(span_ns, resolution_ns(part));
       else if (part->kind != TIDE_KEY_TIME && is_time(it, part))
         return 1;
     }
   }
   return span_ns;
-}
-
-/* Right for one reading a day, say; else the day's readings overwrite each other. */
-static void
-note_coarse_time(TideTableLoad *it)
-{
-  if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
-      row_span_ns(it) > NS_PER_S)
-    tide_load_notice(it->load, it->key.node,
-                     "'%s' has only coarse times in its key: readings that differ in less make the same row, and the "
-                     "newest overwrites the others; if there are several, give the columns a 'qualifier' with the time",
-                     it->path);
 }
 
 /* A row gets a cell for each value that the times of its qualifiers can have. */
@@ -308,6 +271,15 @@ tide_load_warn_of_table(TideTableLoad *it)
     warn_of_wide_row(it, qualifier);
   }
   note_salt(it);
-  note_coarse_time(it);
-  note_lost(it);
+  /* Right for one reading a day, say; else the day's readings overwrite each other. */
+  if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
+      row_span_ns(it) > NS_PER_S)
+    tide_load_notice(it->load, it->key.node,
+                     "'%s' has only coarse times in its key: readings that differ in less make the same row, and the "
+                     "newest overwrites the others; if there are several, give the columns a 'qualifier' with the time",
+                     it->path);
+  g_autoptr(GPtrArray) lost = tide_row_key_lost(it->table->key, it->load->config->names);
+  for (guint i = 0; i < lost->len; i++)
+    tide_load_notice(it->load, it->key.node, "'%s' cannot be read back whole: %s", it->path,
+                     (const char *)g_ptr_array_index(lost, i));
 }
