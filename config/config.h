@@ -192,8 +192,8 @@ typedef struct TideConfigFill {
   const char *value; /* as YAML, of "tables" in lines; NULL: the option is shown at its default, behind a # */
 } TideConfigFill;
 
-/* A commented configuration of the options that @fills (its end has a NULL path) gives values for, and no others.
- * @head: the comment on top. (transfer full) */
+/* A commented configuration of the options that @fills (its end has a NULL path) gives values for, and no others; NULL:
+ * of all, at their defaults. @head: the comment on top. (transfer full) */
 char *tide_config_print_filled(const char *head, const TideConfigFill *fills);
 
 /* @text as a comment in the same form, for what stands inside of "tables". */

@@ -34,71 +34,34 @@ append_properties(GString *out, const TideKafkaConfig *kafka, guint indent)
   }
 }
 
-static void
-append_sources(GString *out, const TideConfig *config)
-{
-  if (config->sources_yaml != NULL)
-    g_string_append_printf(out, "sources:%s", config->sources_yaml);
-}
-
-static void
-append_structure(GString *out, const TideConfigOption *option, const TideConfig *config, guint indent)
-{
-  if (strcmp(option->name, "tables") == 0)
-    g_string_append_printf(out, "tables:%s", config->tables_yaml);
-  else if (strcmp(option->name, "sources") == 0)
-    append_sources(out, config);
-  else
-    append_properties(out, &config->kafka, indent);
-}
-
-static void append_section(GString *out, const TideConfigGroup *group, gconstpointer base, const TideConfig *config,
-                           guint indent);
-
-/* Left out where nothing in it is set. */
-static void
-append_inner_section(GString *out, const TideConfigOption *option, gconstpointer base, const TideConfig *config,
-                     guint indent)
-{
-  g_autoptr(GString) inner = g_string_new(NULL);
-
-  append_section(inner, option->section, (const guint8 *)base + option->offset, config, indent + 2);
-  if (inner->len == 0)
-    return;
-  append_spaces(out, indent);
-  g_string_append_printf(out, "%s:\n%s", option->name, inner->str);
-}
-
-/* FALSE for what the configuration may not say, though it has a default. */
-static gboolean
-is_taken(const TideConfigGroup *group, const TideConfigOption *option, const TideConfig *config)
-{
-  if (option->type == TIDE_CONFIG_TOPICS || strcmp(option->name, "readings") == 0)
-    return config->sources_yaml == NULL;
-  return strcmp(group->path, "readings") != 0 || tide_load_format_takes(config->readings.decode.format, option->name);
-}
-
 /* @base: the group's struct in @config. */
 static void
 append_section(GString *out, const TideConfigGroup *group, gconstpointer base, const TideConfig *config, guint indent)
 {
   for (gsize i = 0; i < group->n_options; i++) {
     const TideConfigOption *option = &group->options[i];
-    if (!is_taken(group, option, config))
+    gboolean is_short_form = option->type == TIDE_CONFIG_TOPICS || strcmp(option->name, "readings") == 0;
+    /* What the configuration may not say, though it has a default. */
+    if (is_short_form ? config->sources_yaml != NULL
+                      : strcmp(group->path, "readings") == 0 &&
+                            !tide_load_format_takes(config->readings.decode.format, option->name))
       continue;
-    if (option->type == TIDE_CONFIG_STRUCTURE) {
-      append_structure(out, option, config, indent);
-      continue;
-    }
     if (option->type == TIDE_CONFIG_SECTION) {
-      append_inner_section(out, option, base, config, indent);
-      continue;
+      g_autoptr(GString) inner = g_string_new(NULL); /* left out where nothing in it is set */
+      append_section(inner, option->section, (const guint8 *)base + option->offset, config, indent + 2);
+      if (inner->len > 0)
+        g_string_append_printf(out, "%*s%s:\n%s", (int)indent, "", option->name, inner->str);
+    } else if (option->type != TIDE_CONFIG_STRUCTURE) {
+      g_autofree char *value = tide_config_option_print_value(option, base, config->names);
+      if (value != NULL)
+        g_string_append_printf(out, "%*s%s: %s\n", (int)indent, "", option->name, value);
+    } else if (strcmp(option->name, "librdkafka") == 0) {
+      append_properties(out, &config->kafka, indent);
+    } else {
+      const char *yaml = strcmp(option->name, "tables") == 0 ? config->tables_yaml : config->sources_yaml;
+      if (yaml != NULL)
+        g_string_append_printf(out, "%s:%s", option->name, yaml);
     }
-    g_autofree char *value = tide_config_option_print_value(option, base, config->names);
-    if (value == NULL)
-      continue;
-    append_spaces(out, indent);
-    g_string_append_printf(out, "%s: %s\n", option->name, value);
   }
 }
 
@@ -131,12 +94,6 @@ append_margin(GString *out, Margin margin)
 }
 
 static Margin
-commented(Margin margin)
-{
-  return margin.is_commented ? margin : (Margin){margin.indent, TRUE, margin.indent};
-}
-
-static Margin
 deeper(Margin margin)
 {
   margin.indent += 2;
@@ -163,126 +120,69 @@ append_comment(GString *out, Margin margin, const char *text)
   g_string_append_c(out, '\n');
 }
 
-/* "[1..64]", "[stop, skip]"; empty where the value speaks for itself. */
-static char *
-describe_values(const TideConfigOption *option)
-{
-  g_autofree char *range = tide_config_option_describe_range(option);
-
-  if (range != NULL)
-    return g_strdup_printf(" [%s]", range);
-  if (option->type != TIDE_CONFIG_CHOICE || option->choices[1].name == NULL)
-    return g_strdup("");
-  g_autofree char *names = tide_config_choices_join(option->choices, "");
-  return g_strdup_printf(" [%s]", names);
-}
-
-static gboolean
-is_in_force(const TideConfigOption *option)
-{
-  return (option->flags & (TIDE_CONFIG_REQUIRED | TIDE_CONFIG_IN_SAMPLE)) != 0;
-}
-
-static gboolean
-has_option_in_force(const TideConfigGroup *group)
-{
-  for (gsize i = 0; i < group->n_options; i++) {
-    const TideConfigOption *option = &group->options[i];
-    if (option->type == TIDE_CONFIG_SECTION ? has_option_in_force(option->section) : is_in_force(option))
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* @given: in place of the default; NULL: the default. */
-static void
-append_sample_value(GString *out, const TideConfigOption *option, const char *given, Margin margin)
-{
-  const char *fallback = option->default_text != NULL ? option->default_text : option->example;
-  const char *value = given != NULL ? given : fallback;
-
-  append_margin(out, margin);
-  if (option->type != TIDE_CONFIG_STRUCTURE) {
-    g_string_append_printf(out, "%s: %s\n", option->name, value);
-    return;
-  }
-  g_string_append_printf(out, "%s:\n", option->name);
-  g_auto(GStrv) lines = g_strsplit(value, "\n", -1);
-  for (char **line = lines; *line != NULL; line++) {
-    if (**line != '\0')
-      append_margin(out, deeper(margin));
-    g_string_append_printf(out, "%s\n", *line);
-  }
-}
-
 /* What a sample shows: all options, or those that it is given values for. */
 typedef struct Sample {
   GString *out;
   const TideConfigFill *fills; /* NULL: all, at their defaults; else ends with a NULL path */
 } Sample;
 
-/* NULL: none is given for @group's option. */
-static const TideConfigFill *
-find_fill(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option)
+/* How much of an option a sample shows. */
+typedef enum Shown {
+  SHOWN_NOT,
+  SHOWN_COMMENTED, /* at its default, or as an example */
+  SHOWN_IN_FORCE,
+} Shown;
+
+/* @ret_value: (nullable): what the option is given. Of a section, it is as much as of the option in it that shows most.
+ */
+static Shown
+shown_of(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option, const char **ret_value)
 {
-  g_autofree char *path = g_strconcat(group->path, group->path[0] != '\0' ? "." : "", option->name, NULL);
-  for (const TideConfigFill *fill = sample->fills; fill != NULL && fill->path != NULL; fill++) {
-    if (strcmp(fill->path, path) == 0)
-      return fill;
+  Shown most = SHOWN_NOT;
+  if (option->type == TIDE_CONFIG_SECTION) {
+    for (gsize i = 0; i < option->section->n_options; i++)
+      most = MAX(most, shown_of(sample, option->section, &option->section->options[i], NULL));
+    return most;
   }
-  return NULL;
-}
-
-static gboolean is_shown(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option);
-
-static gboolean
-shows_any_of(const Sample *sample, const TideConfigGroup *group)
-{
-  for (gsize i = 0; i < group->n_options; i++) {
-    if (is_shown(sample, group, &group->options[i]))
-      return TRUE;
-  }
-  return FALSE;
-}
-
-static gboolean
-is_shown(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option)
-{
   if (sample->fills == NULL)
-    return TRUE;
-  return option->type == TIDE_CONFIG_SECTION ? shows_any_of(sample, option->section)
-                                             : find_fill(sample, group, option) != NULL;
-}
-
-/* Whether an option of @group, or of a section below, is given a value. */
-static gboolean
-has_fill_in_force(const Sample *sample, const TideConfigGroup *group)
-{
-  for (gsize i = 0; i < group->n_options; i++) {
-    const TideConfigOption *option = &group->options[i];
-    const TideConfigFill *fill = find_fill(sample, group, option);
-    if ((fill != NULL && fill->value != NULL) ||
-        (option->type == TIDE_CONFIG_SECTION && has_fill_in_force(sample, option->section)))
-      return TRUE;
+    return (option->flags & (TIDE_CONFIG_REQUIRED | TIDE_CONFIG_IN_SAMPLE)) != 0 ? SHOWN_IN_FORCE : SHOWN_COMMENTED;
+  g_autofree char *path = g_strconcat(group->path, group->path[0] != '\0' ? "." : "", option->name, NULL);
+  for (const TideConfigFill *fill = sample->fills; fill->path != NULL; fill++) {
+    if (strcmp(fill->path, path) != 0)
+      continue;
+    if (ret_value != NULL)
+      *ret_value = fill->value;
+    return fill->value != NULL ? SHOWN_IN_FORCE : SHOWN_COMMENTED;
   }
-  return FALSE;
+  return SHOWN_NOT;
 }
-
-static void append_sample_section(const Sample *sample, const TideConfigOption *section, Margin margin);
 
 static void
 append_sample_option(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option, Margin margin)
 {
-  if (option->type == TIDE_CONFIG_SECTION) {
-    append_sample_section(sample, option, margin);
+  const char *value = option->default_text != NULL ? option->default_text : option->example, *given = NULL;
+  g_autofree char *range = tide_config_option_describe_range(option);
+  gboolean has_choices = option->type == TIDE_CONFIG_CHOICE && option->choices[1].name != NULL;
+  g_autofree char *names = has_choices ? tide_config_choices_join(option->choices, "") : NULL;
+  const char *values = range != NULL ? range : names; /* NULL: the value speaks for itself */
+  g_autofree char *comment =
+      values != NULL ? g_strdup_printf("%s [%s]", option->sentence, values) : g_strdup(option->sentence);
+  append_comment(sample->out, margin, comment);
+  if (shown_of(sample, group, option, &given) != SHOWN_IN_FORCE && !margin.is_commented)
+    margin = (Margin){margin.indent, TRUE, margin.indent};
+  value = given != NULL ? given : value;
+  append_margin(sample->out, margin);
+  if (option->type != TIDE_CONFIG_STRUCTURE) {
+    g_string_append_printf(sample->out, "%s: %s\n", option->name, value);
     return;
   }
-  const TideConfigFill *fill = find_fill(sample, group, option);
-  g_autofree char *values = describe_values(option);
-  g_autofree char *comment = g_strconcat(option->sentence, values, NULL);
-  append_comment(sample->out, margin, comment);
-  gboolean in_force = fill != NULL ? fill->value != NULL : is_in_force(option);
-  append_sample_value(sample->out, option, fill != NULL ? fill->value : NULL, in_force ? margin : commented(margin));
+  g_string_append_printf(sample->out, "%s:\n", option->name);
+  g_auto(GStrv) lines = g_strsplit(value, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    if (**line != '\0')
+      append_margin(sample->out, deeper(margin));
+    g_string_append_printf(sample->out, "%s\n", *line);
+  }
 }
 
 /* Those that are shown, with an empty line before each but the first; at the top, before each. */
@@ -290,31 +190,30 @@ static void
 append_sample_options(const Sample *sample, const TideConfigGroup *group, Margin margin, gboolean is_first)
 {
   for (gsize i = 0; i < group->n_options; i++) {
-    if (!is_shown(sample, group, &group->options[i]))
+    const TideConfigOption *option = &group->options[i];
+    Shown shown = shown_of(sample, group, option, NULL);
+    if (shown == SHOWN_NOT)
       continue;
     g_string_append(sample->out, is_first ? "" : "\n");
-    append_sample_option(sample, group, &group->options[i], margin);
     is_first = FALSE;
+    if (option->type != TIDE_CONFIG_SECTION) {
+      append_sample_option(sample, group, option, margin);
+      continue;
+    }
+    const char *question = option->section->question;
+    append_comment(sample->out, margin, question != NULL ? question : option->sentence);
+    /* An empty section may stand at the top; inside of another it would say something. */
+    Margin inner = margin;
+    if (margin.indent > 0 && shown != SHOWN_IN_FORCE && !margin.is_commented)
+      inner = (Margin){margin.indent, TRUE, margin.indent};
+    append_margin(sample->out, inner);
+    g_string_append_printf(sample->out, "%s:\n", option->name);
+    append_sample_options(sample, option->section, deeper(inner), TRUE);
   }
 }
 
-static void
-append_sample_section(const Sample *sample, const TideConfigOption *section, Margin margin)
-{
-  const TideConfigGroup *group = section->section;
-
-  /* An empty section may stand at the top; inside of another it would say something. */
-  gboolean in_force = sample->fills != NULL ? has_fill_in_force(sample, group) : has_option_in_force(group);
-  Margin inner = margin.indent > 0 && !in_force ? commented(margin) : margin;
-  append_comment(sample->out, margin, group->question != NULL ? group->question : section->sentence);
-  append_margin(sample->out, inner);
-  g_string_append_printf(sample->out, "%s:\n", section->name);
-  append_sample_options(sample, group, deeper(inner), TRUE);
-}
-
-/* @head: the comment on top. */
-static char *
-print_sample(const char *head, const TideConfigFill *fills)
+char *
+tide_config_print_filled(const char *head, const TideConfigFill *fills)
 {
   Margin margin = {0, FALSE, 0};
   Sample sample = {.out = g_string_new(NULL), .fills = fills};
@@ -327,17 +226,11 @@ print_sample(const char *head, const TideConfigFill *fills)
 char *
 tide_config_print_defaults(void)
 {
-  return print_sample(
+  return tide_config_print_filled(
       "The configuration of tidemark. A line such as '#threads: 2' shows an option at its default: take the "
       "# away to change it. What stands without # has no default and is yours to say. 'tidemark check' "
       "tells whether all is well; docs/configuration.md has the language of tables.",
       NULL);
-}
-
-char *
-tide_config_print_filled(const char *head, const TideConfigFill *fills)
-{
-  return print_sample(head, fills);
 }
 
 void
@@ -349,29 +242,25 @@ tide_config_append_comment(GString *out, guint indent, const char *text)
 /* The reference, in Markdown. */
 
 static void
-append_reference_row(GString *out, const TideConfigOption *option)
-{
-  g_autofree char *type = tide_config_option_describe_type(option);
-  g_autofree char *range = tide_config_option_describe_range(option);
-  g_autofree char *fallback = option->default_text != NULL ? g_strdup_printf("`%s`", option->default_text) : NULL;
-
-  g_string_append_printf(
-      out, "| `%s` | %s%s%s | %s | %s%s |\n", option->name, type, range != NULL ? ", " : "", range != NULL ? range : "",
-      (option->flags & TIDE_CONFIG_REQUIRED) != 0 ? "required"
-      : fallback != NULL                          ? fallback
-                                                  : "not set",
-      option->sentence, (option->flags & TIDE_CONFIG_RELOADS) != 0 ? " SIGHUP applies a change." : "");
-}
-
-static void
 append_reference(GString *out, const TideConfigGroup *group)
 {
   g_string_append_printf(out, "\n### %s\n\n", group->path);
   if (group->question != NULL)
     g_string_append_printf(out, "%s\n\n", group->question);
   g_string_append(out, "| Option | Value | Default | |\n|---|---|---|---|\n");
-  for (gsize i = 0; i < group->n_options; i++)
-    append_reference_row(out, &group->options[i]);
+  for (gsize i = 0; i < group->n_options; i++) {
+    const TideConfigOption *option = &group->options[i];
+    g_autofree char *type = tide_config_option_describe_type(option);
+    g_autofree char *range = tide_config_option_describe_range(option);
+    g_autofree char *fallback = option->default_text != NULL ? g_strdup_printf("`%s`", option->default_text) : NULL;
+    g_string_append_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", option->name, type, range != NULL ? ", " : "",
+                           range != NULL ? range : "",
+                           (option->flags & TIDE_CONFIG_REQUIRED) != 0 ? "required"
+                           : fallback != NULL                          ? fallback
+                                                                       : "not set",
+                           option->sentence,
+                           (option->flags & TIDE_CONFIG_RELOADS) != 0 ? " SIGHUP applies a change." : "");
+  }
   for (gsize i = 0; i < group->n_options; i++) {
     if (group->options[i].type == TIDE_CONFIG_SECTION)
       append_reference(out, group->options[i].section);
