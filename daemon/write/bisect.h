@@ -1,5 +1,5 @@
-/* Sends a call so that a row which can never be written costs nobody else his row: what is refused is halved until the
- * rest has gone through and each bad row stands alone.
+/* Says what to send of a call so that a row that can never be written costs no other row: what is refused is halved
+ * until the rest is written and each bad row stands alone.
  *
  *     tide_bisect_begin(bisect, call, now_us);
  *     while (tide_bisect_next(bisect, &sent))
@@ -72,8 +72,7 @@ void tide_bisect_note(TideBisect *bisect, TideFailure failure, const char *text,
  * tide_bisect_end: says in the batches what became of their rows, and in the call what its size had to do with it.
  * @ret_text: (transfer full): why not all is written; untouched when all is, or is poison
  * Returns: how it ended for those batches that have waiting rows left, or have failed: POISON where a batch accepted
- * nothing, else what ended the call early. OK: there are none, but suspects may be left. SUSPEND is of the table, and so
- * in any case.
+ * nothing, else what ended the call early. OK: there are none, but suspects may be left. SUSPEND stays what it is.
  */
 TideFailure tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts, char **ret_text);
 

@@ -80,9 +80,9 @@ typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } T
  * serves any writer. */
 TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
 
-/* How a call ended: the one place that acts on it. A batch whose rows are all acknowledged or poison completes; others go
- * back. @outcome: for those that have waiting rows left, or have failed; OK: there are none. @error_text: what the gateway or transport said;
- * copied; NULL when OK. @now_us: monotonic. */
+/* How a call ended: the one place that acts on it. A batch whose rows are all acknowledged or poison completes; others
+ * go back. @outcome: for those that have waiting rows left, or have failed; OK: there are none. @error_text: what the
+ * gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 
 /* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the

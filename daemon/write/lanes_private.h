@@ -31,11 +31,11 @@ typedef struct LaneQueue {
   guint32 failures;    /* in a row */
   gint64 failing_since_us;
   gint64 not_before_us;
-  char *error_text;  /* owned: of the last failure */
-  gint64 last_ok_us; /* when a call was last acknowledged; 0: never */
-  TideRate written;  /* rows */
-  gboolean is_hot;   /* one of the lanes' hot */
-  guint32 silent_rows;       /* a call of so many got no answer, and none of more than half was accepted since; 0: none */
+  char *error_text;          /* owned: of the last failure */
+  gint64 last_ok_us;         /* when a call was last acknowledged; 0: never */
+  TideRate written;          /* rows */
+  gboolean is_hot;           /* one of the lanes' hot */
+  guint32 silent_rows;       /* a call of so many had no answer, and none of more than half was accepted since; 0 */
   gboolean is_less_accepted; /* one of half as many, or fewer, was accepted since */
 } LaneQueue;
 

@@ -1,5 +1,5 @@
-/* A gateway that refuses some rows, accepts calls up to a size, or says nothing, for tests of what is sent to it. Rows are
- * known by their number, which is their key and the begin of their wire. */
+/* A gateway that refuses some rows, accepts calls up to a size, or says nothing, for tests of what is sent to it. Rows
+ * are known by their number, which is their key and the begin of their wire. */
 #pragma once
 
 #include "unit/test_case.h"
