@@ -15,6 +15,9 @@
 
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
+/* Solo rows that wait are looked at again after so long for each of them, which is several times what that takes. */
+#define LOOK_AT_WAITING_US 10
+
 /* Tables that are open at a time, from which on dated ones are given up soon: each is looked up again and again. */
 #define MANY_TABLES 768u
 
@@ -116,7 +119,9 @@ seal_solo(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
   TideBatch *batches = tide_row_buffer_seal(open->solo, &request);
   for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
     batch->is_unmerged = TRUE;
-  open->solo_waits = TRUE; /* those that are left */
+  open->solo_freed = FALSE;
+  open->solo_left = open->solo->n_rows;
+  open->solo_sealed_us = now_us;
   send_batches(accumulator, open, batches, now_us);
 }
 
@@ -197,21 +202,34 @@ may_seal(TideLaneBuffer *open)
   return !open->shares_key;
 }
 
+/* When the solo rows of @open may leave; G_MAXINT64: none may before a batch has completed, or another one comes. Each
+ * sealing copies those that must wait on, so the more these are, the longer the next one waits. */
+static gint64
+solo_due_us(const TideLaneBuffer *open)
+{
+  if ((open->solo->n_rows <= open->solo_left && !open->solo_freed) || is_crowded(open, TRUE) ||
+      tide_lane_buffer_waits_for_predecessor(open, TRUE))
+    return G_MAXINT64;
+  return open->solo_sealed_us + open->solo_left * LOOK_AT_WAITING_US;
+}
+
 /* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that completes can change that. */
 static gint64
 seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pressure, gint64 now_us)
 {
-  if (G_UNLIKELY(!tide_row_buffer_is_empty(open->solo)) && !open->solo_waits && !is_crowded(open, TRUE) &&
-      !tide_lane_buffer_waits_for_predecessor(open, TRUE))
+  gint64 solo_us = tide_row_buffer_is_empty(open->solo) ? G_MAXINT64 : solo_due_us(open);
+  if (G_UNLIKELY(solo_us <= now_us)) {
     seal_solo(accumulator, open, now_us);
+    solo_us = G_MAXINT64;
+  }
   if (tide_row_buffer_is_empty(open->buffer))
-    return G_MAXINT64;
+    return solo_us;
   gint64 due = due_us(accumulator, open, pressure);
   if (due > now_us)
-    return due;
+    return MIN(due, solo_us);
   if (may_seal(open))
     seal(accumulator, open, now_us);
-  return G_MAXINT64;
+  return solo_us;
 }
 
 static void
@@ -390,9 +408,7 @@ add_solo_row(TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *r
 {
   TideRowBuffer *buffer = tide_table_accumulator_open_solo(table, open);
   *ret_row_index = tide_row_buffer_append(buffer, row, source, mapped_us, NULL);
-  /* Behind another of its key it waits as all do that wait: they need not be looked at again because of it. */
-  if (!tide_solo_keys_enter(&table->solo_keys, tide_key_hash(row->key)))
-    open->solo_waits = FALSE;
+  tide_solo_keys_enter(&table->solo_keys, tide_key_hash(row->key));
   return buffer;
 }
 
@@ -625,7 +641,8 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
   tide_lane_buffer_remove_on_the_way(open, batch);
   accumulator->n_on_the_way--;
   note_write(&accumulator->writes, batch, now_us);
-  open->shares_key = open->solo_waits = FALSE;
+  open->shares_key = FALSE;
+  open->solo_freed = TRUE;
   for (guint32 i = 0; G_UNLIKELY(batch->is_unmerged) && i < batch->n_rows; i++)
     tide_solo_keys_leave(&table->solo_keys, tide_key_hash(tide_batch_row_key(batch, i)),
                          tide_batch_find_poison(batch, i) != NULL, now_us);
@@ -702,7 +719,8 @@ cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneB
       tide_solo_keys_leave(&table->solo_keys, tide_row_buffer_row_key_hash(open->solo, i), FALSE, 0);
     tide_row_buffer_clear(open->solo);
   }
-  open->shares_key = open->solo_waits = FALSE;
+  open->shares_key = FALSE;
+  open->solo_freed = TRUE;
 }
 
 void

@@ -17,7 +17,7 @@
  *     messages are read again when the settle time has passed (docs/internals.md: equal times);
  *   - when regions change, a new lane waits for old lanes that overlap it;
  *   - rows of solo keys, each of one message (solo_keys.h), follow the merged row of their key, and wait for one of
- *     their key that is in flight; those that give one cell different values are sent one after the other;
+ *     their key and time that is in flight; those that give one cell different values are sent one after the other;
  *   - a row that follows another (an index cell) is kept with it, and goes to its own lane when that row's batch has
  *     completed;
  *   - when a partition is taken away, its rows that were not sent yet are cancelled.

@@ -156,14 +156,39 @@ row_contradicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *wri
 
 /* ---- handing out ---- */
 
-/* Whether a solo row waits for what came before it: for a row of its key that was merged, or for one in flight. */
+/* In the place of a key's hash, in a batch of solo rows: those of other times need not wait for each other. */
+static guint64
+hash_of_time(const OpenRow *row, const OpenCell *cell)
+{
+  return MAX(tide_cell_identity(row->key_hash, 0, cell->timestamp_ms), 1);
+}
+
+/* Whether a solo row waits for what came before it: for a row of its key that was merged, or for one in flight that may
+ * give its cells other values. */
 static gboolean
-waits_for_its_key(const OpenRow *row, const TideSealRequest *request)
+waits_for_its_key(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request)
 {
   gboolean waits = request->merged != NULL && tide_row_buffer_may_hold_key(request->merged, row->key_hash);
-  for (const TideBatch *batch = request->on_the_way; batch != NULL && !waits; batch = batch->sealer.lane_next)
-    waits = tide_batch_may_hold_key(batch, row->key_hash);
+  for (const TideBatch *batch = request->on_the_way; batch != NULL && !waits; batch = batch->sealer.lane_next) {
+    waits = !batch->is_unmerged && tide_batch_may_hold_key(batch, row->key_hash);
+    for (guint32 c = row->first_cell; batch->is_unmerged && c != NO_CELL && !waits; c = cells_of(buffer)[c].next)
+      waits = tide_batch_may_hold_key(batch, hash_of_time(row, &cells_of(buffer)[c]));
+  }
   return waits;
+}
+
+static void
+append_hashes(const TideRowBuffer *buffer, const OpenRow *row, TideBuffer *key_set)
+{
+  if (buffer->rule != TIDE_MERGE_NONE)
+    tide_buffer_append(key_set, &row->key_hash, sizeof row->key_hash);
+  guint64 last = 0;
+  for (guint32 c = row->first_cell; buffer->rule == TIDE_MERGE_NONE && c != NO_CELL; c = cells_of(buffer)[c].next) {
+    guint64 hash = hash_of_time(row, &cells_of(buffer)[c]);
+    if (hash != last)
+      tide_buffer_append(key_set, &hash, sizeof hash);
+    last = hash;
+  }
 }
 
 /* Encodes the row at @index where it may go into a batch, and copies it to where it waits otherwise.
@@ -173,7 +198,7 @@ hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *
              Filling *filling, TideRowBuffer *again)
 {
   OpenRow *row = &rows_of(buffer)[index];
-  gboolean waits = written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(row, request)
+  gboolean waits = written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(buffer, row, request)
                                    : row->follows_same_key;
   if (waits) {
     row->goes_to = GOES_TO_AGAIN;
@@ -182,7 +207,7 @@ hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *
   }
   TideBatch *batch = batch_for_row(buffer, row, request, filling);
   encode_row(buffer, row, batch);
-  tide_buffer_append(&batch->key_set, &row->key_hash, sizeof row->key_hash);
+  append_hashes(buffer, row, &batch->key_set);
 }
 
 /* The rows from @first on, as many as are put in order at a time; how many. */

@@ -37,13 +37,12 @@ tide_solo_keys_contain_hash(const TideSoloKeys *keys, guint64 key_hash)
          g_hash_table_contains(keys->n_rows, key);
 }
 
-gboolean
+void
 tide_solo_keys_enter(TideSoloKeys *keys, guint64 key_hash)
 {
   gpointer key = GSIZE_TO_POINTER(key_hash);
   guint n = GPOINTER_TO_UINT(g_hash_table_lookup(keys->n_rows, key));
   g_hash_table_insert(keys->n_rows, key, GUINT_TO_POINTER(n + 1));
-  return n > 0;
 }
 
 void

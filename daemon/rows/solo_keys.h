@@ -37,8 +37,8 @@ tide_solo_keys_contain(const TideSoloKeys *keys, TideBytes key)
   return G_UNLIKELY(keys->until_us != NULL) && tide_solo_keys_contain_hash(keys, tide_key_hash(key));
 }
 
-/* A row of a solo key is open from now on. Returns: whether another one of that key was, or is in flight. */
-gboolean tide_solo_keys_enter(TideSoloKeys *keys, guint64 key_hash);
+/* A row of a solo key is open from now on. */
+void tide_solo_keys_enter(TideSoloKeys *keys, guint64 key_hash);
 /* Such a row is neither open nor in flight any more. */
 void tide_solo_keys_leave(TideSoloKeys *keys, guint64 key_hash, gboolean was_refused, gint64 now_us);
 

@@ -22,7 +22,9 @@ typedef struct TideLaneBuffer {
   guint n_on_the_way;
   GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
   gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
-  gboolean solo_waits;     /* all solo rows wait for others of their keys; likewise */
+  gboolean solo_freed;     /* something completed since solo rows were sealed last ... */
+  guint32 solo_left;       /* ... which left so many that wait for others of their keys ... */
+  gint64 solo_sealed_us;   /* ... and that was then */
   gboolean is_active;      /* in active */
   gint64 last_seal_us;
   gint64 last_row_us;

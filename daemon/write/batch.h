@@ -94,7 +94,8 @@ struct TideBatch {
   TideBuffer wire;                  /* encoded puts, or the rows' mutations, one after the other */
   TideBuffer rows;                  /* of TideBatchRow */
   TideBuffer sources;               /* of TideBatchSource */
-  TideBuffer key_set;    /* of guint64: while filling, the rows' key hashes; then an open-addressed set, 0 is empty */
+  TideBuffer key_set;    /* of guint64: while filling, the rows' key hashes (of unmerged rows: of key and time); then an
+                          * open-addressed set, 0 is empty */
   TideBuffer dependents; /* dependent_rows.h: rows that may go once this batch is acknowledged */
   gboolean is_mutations;
   gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */

@@ -317,6 +317,23 @@ end_halts(World *world)
   }
 }
 
+#define ROUND_US 500 /* rows that had to wait are not looked at again at once */
+
+static void
+pass_time(World *world, gint64 by_us)
+{
+  world->now_us += by_us;
+  world->now_epoch_ms += by_us / 1000;
+  for (guint i = world->ghosts->len; i-- > 0;) {
+    Ghost *ghost = g_ptr_array_index(world->ghosts, i);
+    if (ghost->until_us >= world->now_us)
+      continue;
+    if (pick(world, 2) == 0) /* at the last moment */
+      land(world, ghost);
+    g_ptr_array_remove_index_fast(world->ghosts, i);
+  }
+}
+
 /* Nothing is kept from being sent: a few rounds in which every call is answered leave nothing to be done. */
 static void
 drain(Consumer *consumer, guint p)
@@ -328,6 +345,7 @@ drain(Consumer *consumer, guint p)
     tick(consumer, TIDE_PRESSURE_FLUSH);
     while (consumer->lanes.waiting->len > 0)
       complete(consumer, 0);
+    pass_time(consumer->world, ROUND_US);
   }
 }
 
@@ -478,21 +496,6 @@ land_ghost(World *world)
   g_ptr_array_remove_index_fast(world->ghosts, at);
 }
 
-static void
-pass_time(World *world, gint64 by_us)
-{
-  world->now_us += by_us;
-  world->now_epoch_ms += by_us / 1000;
-  for (guint i = world->ghosts->len; i-- > 0;) {
-    Ghost *ghost = g_ptr_array_index(world->ghosts, i);
-    if (ghost->until_us >= world->now_us)
-      continue;
-    if (pick(world, 2) == 0) /* at the last moment */
-      land(world, ghost);
-    g_ptr_array_remove_index_fast(world->ghosts, i);
-  }
-}
-
 /* Also enough for housekeeping, while calls are under way. */
 static void
 pass_much_or_little(World *world)
@@ -584,6 +587,7 @@ answer_all(World *world)
       tick(&world->consumers[i], TIDE_PRESSURE_FLUSH);
       while (world->consumers[i].lanes.waiting->len > 0)
         complete(&world->consumers[i], 0);
+      pass_time(world, ROUND_US);
     }
 }
 

@@ -45,7 +45,7 @@ TEST("/solo-keys/one-is-solo-for-ten-minutes-after-the-last-refusal")
   g_assert_false(tide_solo_keys_add(&keys, hash, 5));
   g_assert_true(tide_solo_keys_contain(&keys, key));
   g_assert_false(tide_solo_keys_contain(&keys, TIDE_BYTES_LITERAL("other")));
-  g_assert_false(tide_solo_keys_enter(&keys, hash));
+  tide_solo_keys_enter(&keys, hash);
   tide_solo_keys_leave(&keys, hash, TRUE, 1000);
   tide_solo_keys_expire(&keys, 5 + SOLO_US);
   g_assert_true(tide_solo_keys_contain(&keys, key));
@@ -63,8 +63,8 @@ TEST("/solo-keys/one-is-solo-while-a-row-of-it-is-open-or-in-flight")
   TideBytes key = TIDE_BYTES_LITERAL("k");
   guint64 hash = tide_key_hash(key);
   g_assert_false(tide_solo_keys_add(&keys, hash, 0));
-  g_assert_false(tide_solo_keys_enter(&keys, hash));
-  g_assert_true(tide_solo_keys_enter(&keys, hash));
+  tide_solo_keys_enter(&keys, hash);
+  tide_solo_keys_enter(&keys, hash);
   tide_solo_keys_expire(&keys, SOLO_US);
   tide_solo_keys_leave(&keys, hash, FALSE, 0);
   g_assert_true(tide_solo_keys_contain(&keys, key));
@@ -90,7 +90,7 @@ TEST("/solo-keys/too-many-make-the-table-solo")
   g_assert_cmpuint(g_hash_table_size(keys.until_us), ==, TIDE_SOLO_KEYS_MAX);
   tide_solo_keys_expire(&keys, SOLO_US);
   g_assert_true(tide_solo_keys_contain(&keys, other));
-  g_assert_false(tide_solo_keys_enter(&keys, tide_key_hash(other)));
+  tide_solo_keys_enter(&keys, tide_key_hash(other));
   tide_solo_keys_leave(&keys, tide_key_hash(other), TRUE, 7); /* one bad key keeps no table solo */
   tide_solo_keys_expire(&keys, 7 + SOLO_US);
   g_assert_false(tide_solo_keys_contain(&keys, other));
@@ -185,6 +185,7 @@ SOLO_TEST("/solo-keys/rows/they-follow-the-merged-row-of-their-key")
   flush(fixture);
   ASSERT_CALL(fixture, &refused, "");
   complete_batch(fixture, &merged);
+  fixture->now_us += TIDE_US_PER_MS;
   ASSERT_WRITTEN(fixture, "k ");
 }
 
@@ -202,34 +203,65 @@ SOLO_TEST("/solo-keys/rows/one-that-waits-keeps-none-of-another-key")
   flush(fixture);
   ASSERT_CALL(fixture, &other, "b ");
   complete_batch(fixture, &other);
+  fixture->now_us += TIDE_US_PER_MS;
   flush(fixture);
   ASSERT_CALL(fixture, &other, "");
   complete_batch(fixture, &first);
+  fixture->now_us += TIDE_US_PER_MS;
   ASSERT_WRITTEN(fixture, "a ");
 }
 
-/* One that has to wait behind another of its key on the way does not make all that wait be looked at again, and be
- * copied for it; one of another key does. */
-SOLO_TEST("/solo-keys/rows/one-that-waits-disturbs-none-that-wait")
+/* Those of other times write other cells, so none waits for another, however long that is tried. */
+SOLO_TEST("/solo-keys/rows/those-of-other-times-wait-for-none")
 {
+  TideCall first, second;
+  make_solo(fixture, LATEST, "k");
+  append_at(fixture, LATEST, "k", "1", 1);
+  flush(fixture);
+  ASSERT_CALL(fixture, &first, "k ");
+  append_at(fixture, LATEST, "k", "2", 1);
+  append_at(fixture, LATEST, "k", "1", 2);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "k ");
+  complete_batch(fixture, &second);
+  flush(fixture);
+  ASSERT_CALL(fixture, &second, "");
+  complete_batch(fixture, &first);
+  fixture->now_us += TIDE_US_PER_MS;
+  ASSERT_WRITTEN(fixture, "k ");
+}
+
+/* Rows that wait are copied whenever others are sealed. While they are many, that is done less often, and not for
+ * nothing at all. */
+SOLO_TEST("/solo-keys/rows/many-that-wait-are-looked-at-less-often")
+{
+  enum { N_WAITING = 100 };
   TideCall first, other;
   make_solo(fixture, LATEST, "a");
   make_solo(fixture, LATEST, "b");
-  append_at(fixture, LATEST, "a", "1", 1);
+  append(fixture, LATEST, "a", "0");
   flush(fixture);
   ASSERT_CALL(fixture, &first, "a ");
-  const TideLaneBuffer *lane = first.batches[0]->sealer.lane_buffer;
-  for (gint64 i = 2; i < 10; i++) {
-    append_at(fixture, LATEST, "a", "1", i);
-    g_assert_true(lane->solo_waits);
-    flush(fixture);
-    ASSERT_CALL(fixture, &other, "");
+  for (guint i = 1; i <= N_WAITING; i++) {
+    g_autofree char *value = g_strdup_printf("%u", i);
+    append(fixture, LATEST, "a", value);
   }
-  append_at(fixture, LATEST, "b", "1", 1);
-  g_assert_false(lane->solo_waits);
+  flush(fixture);
+  const TideLaneBuffer *lane = first.batches[0]->sealer.lane_buffer;
+  g_assert_cmpuint(lane->solo_left, ==, N_WAITING);
+  gint64 sealed_us = fixture->now_us;
+  fixture->now_us += TIDE_US_PER_S;
+  flush(fixture);
+  g_assert_cmpint(lane->solo_sealed_us, ==, sealed_us); /* nothing has changed */
+  fixture->now_us = sealed_us;
+  append(fixture, LATEST, "b", "1");
+  gint64 next_us = tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_FLUSH, 0, fixture->now_us);
+  ASSERT_CALL(fixture, &other, "");
+  g_assert_cmpint(next_us, ==, sealed_us + N_WAITING * 10);
+  fixture->now_us = next_us;
   ASSERT_WRITTEN(fixture, "b ");
   complete_batch(fixture, &first);
-  ASSERT_WRITTEN(fixture, "a a a a a a a a ");
+  lose_partition(fixture, 0);
 }
 
 /* Rows that are cancelled are open no more: their key merges once its time is over. */
