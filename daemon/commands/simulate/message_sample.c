@@ -5,6 +5,7 @@
 #include "commands/simulate/value_change.h"
 #include "config/config_source.h"
 #include "decode/decoder.h"
+#include "decode/formats.h"
 #include "model/time/time_print.h"
 #include "util/calendar.h"
 #include "util/error.h"
@@ -396,7 +397,7 @@ tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 t
     g_assert(append_like(sample, tide_buffer_bytes(&made->text), time_ms, seed, out)); /* it was tried */
     return;
   }
-  gboolean is_whole = sample->options.format == TIDE_FORMAT_INFLUX; /* its own time is, and what has an i behind it */
+  gboolean is_whole = tide_format_of(&sample->options)->has_own_time; /* whole numbers, as what has an i behind it */
   gsize at = 0;
   for (guint i = 0; i < made->places->len; i++) {
     const Place *place = &g_array_index(made->places, Place, i);
