@@ -339,7 +339,7 @@ take_name(Walk *walk, TideBytes *ret_name)
 }
 
 /* The next field of a record, member of a map or element of an array, whichever was opened last, or its end. */
-static inline gboolean
+static G_ALWAYS_INLINE inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
   Walk *walk = reader;

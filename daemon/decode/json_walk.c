@@ -280,7 +280,7 @@ take_name(Walk *walk, TideBytes *ret_name)
 }
 
 /* The next member of the innermost object or array, or its end. */
-static inline gboolean
+static G_ALWAYS_INLINE inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
   Walk *walk = reader;

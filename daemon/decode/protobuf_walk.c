@@ -668,7 +668,7 @@ next_field(Walk *walk, TideShaperFrame *frame, TideBytes *ret_name)
   return FALSE;
 }
 
-static inline gboolean
+static G_ALWAYS_INLINE inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
   Walk *walk = reader;
