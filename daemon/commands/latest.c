@@ -268,9 +268,9 @@ const TideCommand tide_command_latest = {
     .name = "latest",
     .arguments = "[TABLE] [PREFIX | FIELD=VALUE…]",
     .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
-    .exits = {{TIDE_EXIT_FINDINGS, "a row that an index leads to is not there"},
+    .exits = {{TIDE_EXIT_FINDINGS, "an index points to a missing row"},
               {TIDE_EXIT_UNAVAILABLE},
-              {TIDE_EXIT_TEMPFAIL, "--forget: the answer was no"},
+              {TIDE_EXIT_TEMPFAIL, "--forget was not confirmed"},
               {TIDE_EXIT_CONFIG}},
     .details =
         "TABLE may be left out where the configuration declares one latest table; one that keeps history is refused.\n"

@@ -89,10 +89,10 @@ tide_command_exit_meaning(const TideCommand *command, int code)
   } codes[] = {
       [TIDE_EXIT_OK] = {"done", TRUE},
       [TIDE_EXIT_USAGE] = {"the command line is wrong", TRUE},
-      [TIDE_EXIT_DATA] = {"what was read cannot be used"},
-      [TIDE_EXIT_UNAVAILABLE] = {"a broker or a gateway cannot be reached, or a topic or table is not there"},
+      [TIDE_EXIT_DATA] = {"the input cannot be used"},
+      [TIDE_EXIT_UNAVAILABLE] = {"a broker or gateway cannot be reached, or a topic or table is missing"},
       [TIDE_EXIT_INTERNAL] = {"an error in tidemark itself", TRUE},
-      [TIDE_EXIT_IO] = {"a file cannot be read, or it or the output not written", TRUE},
+      [TIDE_EXIT_IO] = {"a file cannot be read, or a file or the output cannot be written", TRUE},
       [TIDE_EXIT_TEMPFAIL] = {"stopped before the work was done: run it again"},
       [TIDE_EXIT_CONFIG] = {"the configuration is wrong, or a server is not what it says"},
   };

@@ -52,10 +52,10 @@ typedef struct TideOption {
     "config", "FILE", TIDE_OPTION_CONFIG, 0, "configuration (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'             \
   }
 
-/* What a command ends with, beside the codes that any may end with: 0, 64, 70 and 74. */
+/* An exit code of a command, beyond 0, 64, 70 and 74, which any command may return. */
 typedef struct TideCommandExit {
   int code;            /* TideExit */
-  const char *meaning; /* a literal, without a full stop; NULL: what it mostly means */
+  const char *meaning; /* a literal, without a full stop; NULL: the usual one */
 } TideCommandExit;
 
 typedef struct TideCommand TideCommand;
@@ -94,7 +94,7 @@ struct TideCommand {
 #define TIDE_COMMAND_OPTIONS(list, Type)                                                                               \
   .options = (list), .n_options = G_N_ELEMENTS(list), .options_size = sizeof(Type)
 
-/* What @command means by ending with @code; NULL: it never does. For --help and the manual. */
+/* What exit code @code of @command means, for --help and the manual; NULL: the command never returns it. */
 const char *tide_command_exit_meaning(const TideCommand *command, int code);
 
 /* Reads @argv (without the program's and the command's name), does the command's work, says on standard error what went

@@ -358,7 +358,7 @@ const TideCommand tide_command_dead_letters = {
     .name = "dead-letters",
     .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
     .summary = "Lists the messages that could not be written, shows one, or sends them again.",
-    .exits = {{TIDE_EXIT_FINDINGS, "show: there is none of that message; replay: some have no original any more"},
+    .exits = {{TIDE_EXIT_FINDINGS, "show: the message has no dead letter; replay: some no longer have an original"},
               {TIDE_EXIT_DATA},
               {TIDE_EXIT_UNAVAILABLE},
               {TIDE_EXIT_TEMPFAIL},

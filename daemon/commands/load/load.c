@@ -456,7 +456,7 @@ const TideCommand tide_command_load = {
     .name = "load",
     .arguments = "FILE…",
     .summary = "Loads readings from files, without Kafka, as the daemon would write them.",
-    .exits = {{TIDE_EXIT_OK, "all that could be was written, also where some became dead letters"},
+    .exits = {{TIDE_EXIT_OK, "everything was written, or kept as dead letters"},
               {TIDE_EXIT_DATA,
                "a file could not be read to its end, too much was rejected, or nothing was written since "
                "all was rejected or nothing found"},

@@ -52,7 +52,7 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   return TRUE;
 }
 
-/* ---- MessagePack: @rest is a value that was checked, so that what is named is there ---- */
+/* ---- MessagePack: @rest holds a value that was checked, so that lengths in it can be trusted ---- */
 
 /* What comes next, up to what is inside of it. */
 static TideMsgpackValue

@@ -16,7 +16,7 @@ struct TideRangeReader {
 
   TideScratch bytes;       /* owned: what the page's keys and cells point into */
   gsize n_bytes;           /* that they have there */
-  GArray *rows;            /* owned (element-type TideResultRow): where a row's cells begin is said as it is shown */
+  GArray *rows;            /* owned (element-type TideResultRow): cells is set when the row is shown */
   GArray *cells;           /* owned (element-type TideResultCell) */
   TideBuffer received_key; /* of the reply's last row, dropped or not */
   guint64 n_received;      /* rows of the request's reply, dropped ones too */

@@ -408,7 +408,7 @@ static const TideOption simulate_options[] = {
 const TideCommand tide_command_simulate = {
     .name = "simulate",
     .summary = "Sends synthetic readings of many machines to a topic; the same seed makes the same ones.",
-    .exits = {{TIDE_EXIT_DATA, "the configuration cannot use the first message"},
+    .exits = {{TIDE_EXIT_DATA, "the configuration rejects the first message"},
               {TIDE_EXIT_UNAVAILABLE, "no broker answers, or not every message was acknowledged"},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},

@@ -128,9 +128,9 @@ const TideCommand tide_command_status = {
     .arguments = "[--watch [SECONDS]]",
     .summary = "Shows how a running daemon is: lag, tables, regions, gateways, dead letters.",
     .exits = {{TIDE_EXIT_OK, "the daemon is ready and healthy"},
-              {TIDE_EXIT_FINDINGS, "it is not"},
-              {TIDE_EXIT_DATA, "it wants to know who asks"},
-              {TIDE_EXIT_UNAVAILABLE, "it does not answer"},
+              {TIDE_EXIT_FINDINGS, "the daemon is not ready, or not healthy"},
+              {TIDE_EXIT_DATA, "the daemon requires authentication"},
+              {TIDE_EXIT_UNAVAILABLE, "the daemon does not answer"},
               {TIDE_EXIT_CONFIG}},
     .details = "Asks the endpoint that service.http of the configuration names.\n"
                "\n"

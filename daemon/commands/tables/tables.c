@@ -65,7 +65,7 @@ const TideCommand tide_command_tables = {
     .summary = "Creates the declared tables that are missing, or compares those in HBase with their declaration.",
     .exits = {{TIDE_EXIT_FINDINGS, "show: a table is missing or differs"},
               {TIDE_EXIT_DATA, "create --sample: no message can be used"},
-              {TIDE_EXIT_UNAVAILABLE, "no gateway answers, or a table is left to the HBase shell"},
+              {TIDE_EXIT_UNAVAILABLE, "no gateway answers, or a table has to be created in the HBase shell"},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},
     .details = "create  makes tables with their families and split points, and the namespaces they need. It changes "
