@@ -21,24 +21,17 @@ tide_config_option(const char *path)
   return g_strdup_printf(" -c %s", word);
 }
 
-/* Whether one of them is about a line, and not the file as a whole. */
-static gboolean
-has_lines(const GPtrArray *problems)
-{
-  for (guint i = 0; i < problems->len; i++)
-    if (((const TideConfigProblem *)problems->pdata[i])->line > 0)
-      return TRUE;
-  return FALSE;
-}
-
 guint
 tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *problems)
 {
   guint n_errors = 0;
   g_autofree char *source = NULL;
+  gboolean has_lines = FALSE; /* one of them is about a line, and not the file as a whole */
+  for (guint i = 0; i < problems->len && !has_lines; i++)
+    has_lines = ((const TideConfigProblem *)problems->pdata[i])->line > 0;
   /* A pipe was read already and is empty now: problems are shown without their lines then. And a file that is too large
    * to be read is not read for this either. */
-  if (has_lines(problems) && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+  if (has_lines && g_file_test(path, G_FILE_TEST_IS_REGULAR))
     (void)g_file_get_contents(path, &source, NULL, NULL);
   for (guint i = 0; i < problems->len; i++) {
     const TideConfigProblem *problem = problems->pdata[i];
@@ -102,24 +95,19 @@ find_source(const TideConfig *config, const char *name, GError **error)
   return NULL;
 }
 
-/* A file of Avro's says its schema itself, and so does each of its records. */
-static void
-read_containers(TideConfig *config, TideConfigSource *source)
-{
-  TideDecodeOptions *decode = source->readings == &source->own ? &source->own.decode : &config->readings.decode;
-  decode->containers = TRUE;
-  decode->max_message_bytes = MIN(decode->max_message_bytes, G_MAXUINT32 - TIDE_AVRO_HEAD_MAX_BYTES);
-  decode->max_message_bytes += TIDE_AVRO_HEAD_MAX_BYTES;
-}
-
 TideConfigSource *
 tide_command_choose_source(TideConfig *config, const char *name, GError **error)
 {
   TideConfigSource *source = find_source(config, name, error);
   if (source == NULL)
     return NULL;
-  if (source->readings->decode.format == TIDE_FORMAT_AVRO)
-    read_containers(config, source);
+  if (source->readings->decode.format == TIDE_FORMAT_AVRO) {
+    /* A file of Avro's says its schema itself, and so does each of its records. */
+    TideDecodeOptions *decode = source->readings == &source->own ? &source->own.decode : &config->readings.decode;
+    decode->containers = TRUE;
+    decode->max_message_bytes = MIN(decode->max_message_bytes, G_MAXUINT32 - TIDE_AVRO_HEAD_MAX_BYTES);
+    decode->max_message_bytes += TIDE_AVRO_HEAD_MAX_BYTES;
+  }
   for (guint i = config->sources->len; i > 0; i--)
     if (g_ptr_array_index(config->sources, i - 1) != source) {
       g_ptr_array_remove_index(config->sources, i - 1);

@@ -375,24 +375,13 @@ append_json_sentences(TideBuffer *text, const char *member, const GPtrArray *fir
   tide_json_close(text, "]");
 }
 
-static void
-append_json_sizes(TideBuffer *text, const TideExplainedRow *explained, const TideRowShape *shape)
+void
+tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text)
 {
   static const char *const growths[] = {[TIDE_ROW_ONE_READING] = "none",
                                         [TIDE_ROW_SLOTS] = "slots",
                                         [TIDE_ROW_WITHOUT_END] = "without_end",
                                         [TIDE_ROW_BY_VALUE] = "by_value"};
-  tide_json_number(text, "size_bytes", (gint64)size_in_call(explained));
-  tide_json_number(text, "stored_bytes", (gint64)shape->stored_bytes);
-  tide_json_text(text, "growth", growths[shape->growth]);
-  tide_json_number(text, "slots", (gint64)shape->n_slots);
-  if (explained->row->ttl_ms > 0)
-    tide_json_number(text, "ttl_ms", explained->row->ttl_ms);
-}
-
-void
-tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text)
-{
   const TideRow *row = explained->row;
   g_autofree char *table = table_name(explained, row);
   g_autoptr(GArray) parts = cut_key(explained);
@@ -417,7 +406,12 @@ tide_explained_row_json(const TideExplainedRow *explained, TideBuffer *text)
     tide_json_number(text, "expired_ttl_ms", explained->expired_ttl_ms);
   }
   append_json_order(text, explained);
-  append_json_sizes(text, explained, &shape);
+  tide_json_number(text, "size_bytes", (gint64)size_in_call(explained));
+  tide_json_number(text, "stored_bytes", (gint64)shape.stored_bytes);
+  tide_json_text(text, "growth", growths[shape.growth]);
+  tide_json_number(text, "slots", (gint64)shape.n_slots);
+  if (row->ttl_ms > 0)
+    tide_json_number(text, "ttl_ms", row->ttl_ms);
   if (explained->region != NULL) {
     tide_json_open(text, "region", '{');
     tide_json_shown_and_hex(text, "start", explained->region->start_key);

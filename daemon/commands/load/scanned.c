@@ -54,16 +54,6 @@ makes_columns(const TideTable *table)
 }
 
 static gboolean
-changes_units(const TideTable *table)
-{
-  for (guint i = 0; i < table->rules->len; i++)
-    for (gsize k = 0; k < rule_at(table, i)->n_items; k++)
-      if (rule_at(table, i)->items[k].units != NULL)
-        return TRUE;
-  return FALSE;
-}
-
-static gboolean
 check_table(const TideTable *table, GError **error)
 {
   if (table->cell_time == TIDE_CELL_TIME_EVENT || !makes_columns(table))
@@ -78,7 +68,11 @@ static gboolean
 check_index(const TideTable *index, const TideTable *table, GError **error)
 {
   gboolean has_other_time = index->cell_time != TIDE_CELL_TIME_EVENT && index->cell_time != table->cell_time;
-  if (index->conditions == NULL && !changes_units(index) && !has_other_time && check_table(index, NULL))
+  gboolean changes_units = FALSE;
+  for (guint i = 0; i < index->rules->len; i++)
+    for (gsize k = 0; k < rule_at(index, i)->n_items; k++)
+      changes_units |= rule_at(index, i)->items[k].units != NULL;
+  if (index->conditions == NULL && !changes_units && !has_other_time && check_table(index, NULL))
     return TRUE;
   return tide_fail(error, TIDE_ERROR_USAGE,
                    "the rows of '%s' do not say all that its index '%s' is made of ('when', 'scale', 'offset' or "

@@ -294,21 +294,6 @@ static const View views[] = {
 };
 
 static void
-add_line(TideListing *listing, TideStatusReader *items, guint32 i, const View *view)
-{
-  g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
-  for (gsize c = 0; c < view->n_columns; c++)
-    g_ptr_array_add(values, cell_text(items, i, &view->columns[c]));
-  (void)tide_listing_add(listing, (const char *const *)values->pdata);
-}
-
-static gboolean
-goes_first(TideStatusReader *items, guint32 i, const View *view)
-{
-  return view->first != NULL && g_strcmp0(tide_status_reader_text(items, i, view->first), "[]") != 0;
-}
-
-static void
 print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean colour)
 {
   g_autoptr(TideStatusReader) items = tide_status_reader_list(status, view->list);
@@ -323,11 +308,16 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
   tide_listing_break_lines(listing);
   fputc('\n', stream);
   for (int first = 1; first >= 0; first--)
-    for (guint32 i = 0; i < n && shown < MAX_LINES; i++)
-      if (goes_first(items, i, view) == first) {
-        add_line(listing, items, i, view);
-        shown++;
-      }
+    for (guint32 i = 0; i < n && shown < MAX_LINES; i++) {
+      gboolean goes_first = view->first != NULL && g_strcmp0(tide_status_reader_text(items, i, view->first), "[]") != 0;
+      if (goes_first != first)
+        continue;
+      g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
+      for (gsize c = 0; c < view->n_columns; c++)
+        g_ptr_array_add(values, cell_text(items, i, &view->columns[c]));
+      (void)tide_listing_add(listing, (const char *const *)values->pdata);
+      shown++;
+    }
   (void)tide_listing_finish(listing);
   if (shown < n)
     fprintf(stream, "and %u %s more\n", n - shown, n - shown == 1 ? view->singular : view->plural);
@@ -404,17 +394,6 @@ print_verdict(FILE *stream, TideStatusReader *status, const char *label, const c
     return;
   g_autofree char *said = without_reason(status, text);
   print_said(stream, label, word, said, colour);
-}
-
-static void
-print_verdicts(FILE *stream, TideStatusReader *status, gboolean colour)
-{
-  gboolean is_good = tide_status_reader_flag(status, 0, "restart.good_now");
-  gboolean is_hot = tide_status_reader_flag(status, 0, "hot_region.found");
-  print_verdict(stream, status, "Limited by", tide_status_reader_text(status, 0, "bottleneck.limit"), "bottleneck.why",
-                colour);
-  print_verdict(stream, status, "Restart now", is_good ? "yes" : "better not", "restart.why", colour);
-  print_verdict(stream, status, "Hot region", is_hot ? "hot" : "none", "hot_region.why", colour);
 }
 
 /* What became of the last reload, where there was one. */
@@ -567,7 +546,12 @@ void
 tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour)
 {
   print_head(stream, status, colour);
-  print_verdicts(stream, status, colour);
+  gboolean is_good = tide_status_reader_flag(status, 0, "restart.good_now");
+  gboolean is_hot = tide_status_reader_flag(status, 0, "hot_region.found");
+  print_verdict(stream, status, "Limited by", tide_status_reader_text(status, 0, "bottleneck.limit"), "bottleneck.why",
+                colour);
+  print_verdict(stream, status, "Restart now", is_good ? "yes" : "better not", "restart.why", colour);
+  print_verdict(stream, status, "Hot region", is_hot ? "hot" : "none", "hot_region.why", colour);
   print_reload(stream, status);
   print_kafka(stream, status);
   print_writers(stream, status);
