@@ -261,6 +261,18 @@ pass_deleted(TideConsumer *consumer, const TidePartition *partition, const TideI
   return offset;
 }
 
+/* Where a fetch failed that wanted @offset. It may be one from before a rewind: what is to be read again until there
+ * would be passed over. */
+static gint64
+bound_by_rewind(const TidePartition *partition, gint64 offset)
+{
+  const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
+  gint64 next_offset = newest != NULL                 ? newest->offset + 1
+                       : partition->offsets.mark >= 0 ? partition->offsets.mark
+                                                      : partition->commit.start_offset;
+  return tide_rewind_is_reread(&partition->rewind, next_offset) ? MIN(offset, next_offset) : offset;
+}
+
 static gint64
 on_located(guint32 slot, const TideInputLog *log, gpointer data)
 {
@@ -273,7 +285,7 @@ on_located(guint32 slot, const TideInputLog *log, gpointer data)
    * all the same: it may be deleted. */
   TideInputLog wanted = *log;
   if (was_reading)
-    wanted.wanted_offset = MAX(log->wanted_offset, partition->offsets.mark);
+    wanted.wanted_offset = MAX(bound_by_rewind(partition, log->wanted_offset), partition->offsets.mark);
   if (was_reading)
     wanted.wanted_offset = pass_deleted(consumer, partition, log, wanted.wanted_offset);
   TideOffsetVerdict verdict = judge(consumer, partition, &wanted, is_noted ? &note : NULL);

@@ -18,6 +18,26 @@ CONSUMER_TEST(going_on_behind_lost, "/consumer-offsets/rewind/acknowledged-messa
   }
 }
 
+/* A broker that did not find an offset is told of after a rewind: the offset is of a fetch before it, and what is to be
+ * read again until there is not passed over. Behind that, a fetch may be ahead of the last message. */
+CONSUMER_TEST(plain, "/consumer-offsets/rewind/fetch-that-failed-before-it-passes-over-nothing")
+{
+  TideInputLog log = {.wanted_offset = 8, .committed_offset = 5, .begin_offset = 0, .end_offset = 20};
+  assign(fixture, 0, 5);
+  TidePartition *partition = tide_consumer_partition(fixture->consumer, 0);
+  for (gint64 offset = 5; offset < 8; offset++)
+    receive(fixture, offset, GOOD);
+  tide_rewind_ask(partition, TIDE_REWIND_REFUSED, tide_now_us());
+  tide_rewinds_run(&fixture->consumer->rewinds, tide_now_us());
+  g_assert_cmpint(locate(fixture, 0, &log), ==, 5);
+  receive(fixture, 5, GOOD);
+  g_assert_cmpint(locate(fixture, 0, &log), ==, 6);
+  receive(fixture, 6, GOOD);
+  receive(fixture, 7, GOOD);
+  log.wanted_offset = 10;
+  g_assert_cmpint(locate(fixture, 0, &log), ==, 10);
+}
+
 /* Returns: where it is read next. */
 static gint64
 lose_messages(ConsumerFixture *fixture)

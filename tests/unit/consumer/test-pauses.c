@@ -300,6 +300,20 @@ test_crowded_table_holds_while_it_may_pass(Fixture *fixture, gconstpointer data)
   tide_budget_charge(share, share_bytes / 10 - share_bytes);
 }
 
+/* Else a partition that has gone would hold back all others. */
+static void
+test_crowded_table_holds_for_no_partition_that_has_gone(Fixture *fixture, gconstpointer data)
+{
+  TideBudget *share = &fixture->table_budgets[1];
+  gint64 share_bytes = (gint64)tide_budget_limit_racy(share);
+  tide_budget_charge(share, share_bytes);
+  tide_pauses_wait_for_crowded_table(&fixture->pauses, partition_at(fixture, 0), 2, tide_now_us());
+  g_assert_true(tide_pauses_wait_for_memory(&fixture->pauses));
+  tide_pauses_lift(&fixture->pauses, &(const guint32){0}, 1);
+  g_assert_false(tide_pauses_wait_for_memory(&fixture->pauses));
+  tide_budget_charge(share, -share_bytes);
+}
+
 static void
 test_crowded_table_pauses_those_that_feed_it(Fixture *fixture, gconstpointer data)
 {
@@ -434,6 +448,7 @@ main(int argc, char **argv)
   ADD("memory/waits-where-it-may-not-pause", test_spent_budget_waits_where_it_may_not_pause);
   ADD("memory/crowded-table-pauses-those-that-feed-it", test_crowded_table_pauses_those_that_feed_it);
   ADD("memory/crowded-table-holds-while-it-may-pass", test_crowded_table_holds_while_it_may_pass);
+  ADD("memory/crowded-table-holds-for-none-that-has-gone", test_crowded_table_holds_for_no_partition_that_has_gone);
   ADD("memory/crowded-table-is-held-for-once", test_crowded_table_is_held_for_once);
   ADD("memory/hold-ends-with-its-assignment", test_hold_ends_with_its_assignment);
   ADD("spans/bounded-until-half-is-committed", test_span_is_bounded_until_half_of_it_is_committed);
