@@ -221,9 +221,10 @@ remedy_of(const TideExplainer *explainer, const TideReject *reject)
                                                              : PARSE_REMEDY;
 }
 
-/* Of a message with several lines, the one at fault: " (line 3 of the message)". (transfer full) */
+/* What is wrong, and of a message with several lines, in which. @is_alone: which reading it is stands in front.
+ * (transfer full) */
 static char *
-line_text(const TideExplainer *explainer, const TideReject *reject)
+reject_text(const TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
 {
   const TideMessage *message = explainer->message;
   const TideConfigSource *source = tide_config_source_of_topic(explainer->options.config, message->topic);
@@ -233,21 +234,15 @@ line_text(const TideExplainer *explainer, const TideReject *reject)
     line += message->value.data[i] == '\n';
   const TideDecodeOptions *decode = &source->readings->decode;
   gboolean has_lines = decode->format == TIDE_FORMAT_CSV || !tide_message_is_whole(decode);
-  return line > 1 && has_lines ? g_strdup_printf(" (line %u of the message)", line) : g_strdup("");
-}
-
-/* What is wrong. @is_alone: which reading it is stands in front. (transfer full) */
-static char *
-reject_text(const TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
-{
+  g_autofree char *place = line > 1 && has_lines ? g_strdup_printf(" (line %u of the message)", line) : g_strdup("");
   TideReject said = *reject;
   said.reading_index = is_alone ? 0 : reject->reading_index;
-  g_autofree char *reason = tide_reject_describe(&said), *line = line_text(explainer, reject);
+  g_autofree char *reason = tide_reject_describe(&said);
   g_autofree char *meant =
       reject->reason == TIDE_REJECT_MISSING_FIELD && reject->field.len > 0
           ? tide_field_meant(tide_mapping_names(explainer->mapping), explainer->n_known, reject->field)
           : NULL;
-  return g_strconcat(reason, line, meant != NULL ? "; " : "", meant != NULL ? meant : "",
+  return g_strconcat(reason, place, meant != NULL ? "; " : "", meant != NULL ? meant : "",
                      reject->by_record_time ? time_note(explainer) : "", NULL);
 }
 

@@ -107,26 +107,14 @@ moving_qualifier(const TideTable *table)
   return NULL;
 }
 
-/* The event times that fall into the row of @key: FALSE when the key has no time. */
-static gboolean
-row_interval(const TideTable *table, TideBytes key, gint64 *ret_from_ns, gint64 *ret_to_ns)
-{
-  TideDecodedKey decoded = {0};
-  gboolean found = tide_row_key_has_time(table->key) && tide_row_key_decode(table->key, key, &decoded) &&
-                   decoded.has_time && decoded.to_ns > decoded.from_ns;
-  *ret_from_ns = decoded.from_ns;
-  *ret_to_ns = decoded.to_ns;
-  tide_decoded_key_clear(&decoded);
-  return found;
-}
-
 static void
 find_growth(const TideTable *table, Probe *probe, const TideRow *row, TideRowShape *shape)
 {
-  gint64 from_ns = row->event_time_ns, to_ns = 0;
-  gboolean ends = row_interval(table, row->key, &from_ns, &to_ns);
-  if (!ends)
-    from_ns = row->event_time_ns;
+  TideDecodedKey decoded = {0};
+  gboolean ends = tide_row_key_has_time(table->key) && tide_row_key_decode(table->key, row->key, &decoded) &&
+                  decoded.has_time && decoded.to_ns > decoded.from_ns;
+  gint64 from_ns = ends ? decoded.from_ns : row->event_time_ns, to_ns = decoded.to_ns;
+  tide_decoded_key_clear(&decoded);
   if (!append_at(probe, from_ns, &probe->first))
     return;
   gint64 span_ns = ends ? to_ns - from_ns : 0;
@@ -202,9 +190,11 @@ advise_on_cells(const TideRow *row, GPtrArray *advice)
   }
 }
 
-static void
-advise_on_growth(const TideRowShape *shape, GPtrArray *advice)
+GPtrArray *
+tide_row_advice(const TideRow *row, const TideRowShape *shape)
 {
+  GPtrArray *advice = g_ptr_array_new_with_free_func(g_free);
+  advise_on_cells(row, advice);
   guint64 most = shape->stored_bytes * MAX(shape->n_slots, 1);
   g_autofree char *bytes = tide_count_text(most);
   g_autofree char *slots = tide_count_text(shape->n_slots);
@@ -212,14 +202,6 @@ advise_on_growth(const TideRowShape *shape, GPtrArray *advice)
     g_ptr_array_add(advice, g_strdup_printf("this row can grow to %s bytes (%s times the cells of this reading); HBase "
                                             "works well up to 100 MB: let a row end earlier, or make slots longer",
                                             bytes, slots));
-}
-
-GPtrArray *
-tide_row_advice(const TideRow *row, const TideRowShape *shape)
-{
-  GPtrArray *advice = g_ptr_array_new_with_free_func(g_free);
-  advise_on_cells(row, advice);
-  advise_on_growth(shape, advice);
   advise_on_names(row, advice);
   return advice;
 }
