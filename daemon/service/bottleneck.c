@@ -108,22 +108,17 @@ judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict
                facts->longest_call_gateway, facts->longest_call_seconds, region);
 }
 
-/* What a slow gateway does not take, the others do. */
-static gboolean
-keeps_up(const TideBottleneckFacts *facts)
-{
-  return facts->unread_messages == 0 && (facts->waiting_rows == 0 || facts->busy_writers < facts->writers);
-}
-
 static gboolean
 judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   if (judge_long_call(facts, verdict))
     return TRUE;
+  /* What a slow gateway does not take, the others do. */
+  gboolean keeps_up = facts->unread_messages == 0 && (facts->waiting_rows == 0 || facts->busy_writers < facts->writers);
   if (facts->slow_gateway != NULL)
     return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long for a row as the fastest%s",
                  facts->slow_gateway,
-                 keeps_up(facts) ? "; the daemon keeps up all the same: all that Kafka has was read" : "");
+                 keeps_up ? "; the daemon keeps up all the same: all that Kafka has was read" : "");
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->waiting_rows == 0)
     return FALSE;
   g_autofree char *slowest = facts->slowest_gateway != NULL
@@ -215,27 +210,21 @@ tide_bottleneck_judge(const TideBottleneckFacts *facts)
 
 /* ---- a restart ---- */
 
-/* While all writers are busy, the rate of late is what HBase takes. */
-static gboolean
-judge_rows_ahead(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
-{
-  gint64 rows = facts->waiting_rows + facts->in_flight_rows;
-  if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||
-      (double)rows <= facts->rows_per_second * (double)facts->drain_seconds)
-    return FALSE;
-  return found(verdict, TIDE_LIMIT_GATEWAY, "%" G_GINT64_FORMAT " rows take %.0f s at the present %.1f rows/s", rows,
-               (double)rows / facts->rows_per_second, facts->rows_per_second);
-}
-
 /* What would keep the stop from writing all that is in flight. (transfer full); NULL: nothing */
 static char *
 why_not_drained(const TideBottleneckFacts *facts)
 {
   TideBottleneckVerdict verdict;
+  gint64 rows = facts->waiting_rows + facts->in_flight_rows;
   if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_failures(facts, &verdict) ||
-      judge_long_call(facts, &verdict) || judge_rows_ahead(facts, &verdict))
+      judge_long_call(facts, &verdict))
     return verdict.why;
-  return NULL;
+  /* While all writers are busy, the rate of late is what HBase takes. */
+  if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||
+      (double)rows <= facts->rows_per_second * (double)facts->drain_seconds)
+    return NULL;
+  return g_strdup_printf("%" G_GINT64_FORMAT " rows take %.0f s at the present %.1f rows/s", rows,
+                         (double)rows / facts->rows_per_second, facts->rows_per_second);
 }
 
 TideBottleneckVerdict

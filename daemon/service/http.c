@@ -9,79 +9,43 @@
 
 struct TideHttp {
   /* set before start, then read-only */
-  char *(*render_metrics)(gpointer data);
-  char *(*render_status)(gpointer data);
-  char *(*render_tables)(gpointer data);
-  gboolean (*ready)(gpointer data, char **ret_reason);
-  gboolean (*healthy)(gpointer data, char **ret_reason);
-  gpointer data;
+  TideHttpOptions options;
   TideHttpServer *server; /* owned */
 };
 
-static TideHttpPage
-metrics_page(TideHttp *http)
-{
-  return (TideHttpPage){200, TEXT_METRICS, http->render_metrics(http->data)};
-}
-
-static TideHttpPage
-status_page(TideHttp *http)
-{
-  return (TideHttpPage){200, "application/json", http->render_status(http->data)};
-}
-
+/* @reason: (transfer full) */
 static TideHttpPage
 state_page(gboolean is_good, const char *good_word, char *reason)
 {
-  if (is_good) {
-    g_free(reason);
-    return (TideHttpPage){200, TEXT_PLAIN, g_strconcat(good_word, "\n", NULL)};
-  }
-  char *body = g_strconcat(reason != NULL ? reason : "no reason is known", "\n", NULL);
+  char *body = is_good          ? g_strconcat(good_word, "\n", NULL)
+               : reason != NULL ? g_strconcat(reason, "\n", NULL)
+                                : g_strdup("no reason is known\n");
   g_free(reason);
-  return (TideHttpPage){503, TEXT_PLAIN, body};
+  return (TideHttpPage){is_good ? 200 : 503, TEXT_PLAIN, body};
 }
-
-static TideHttpPage
-ready_page(TideHttp *http)
-{
-  char *reason = NULL;
-  gboolean is_ready = http->ready(http->data, &reason);
-  return state_page(is_ready, "ready", reason);
-}
-
-static TideHttpPage
-health_page(TideHttp *http)
-{
-  char *reason = NULL;
-  gboolean is_healthy = http->healthy(http->data, &reason);
-  return state_page(is_healthy, "healthy", reason);
-}
-
-/* The page draws itself from /status again and again; without scripts it shows how all was when it was asked for. */
-static TideHttpPage
-index_page(TideHttp *http)
-{
-  g_autofree char *tables = http->render_tables(http->data);
-  return (TideHttpPage){200, "text/html; charset=utf-8", g_strconcat(page_head, tables, page_tail, NULL), page_headers};
-}
-
-static const struct {
-  const char *path;
-  TideHttpPage (*render)(TideHttp *http);
-} pages[] = {
-    {"/", index_page},         {"/metrics", metrics_page}, {"/status", status_page},
-    {"/healthz", health_page}, {"/readyz", ready_page},
-};
 
 static TideHttpPage
 render_page(gpointer data, TideBytes path)
 {
-  TideHttp *http = data;
-  for (gsize i = 0; i < G_N_ELEMENTS(pages); i++)
-    if (path.len == strlen(pages[i].path) && memcmp(pages[i].path, path.data, path.len) == 0)
-      return pages[i].render(http);
-  return (TideHttpPage){404, TEXT_PLAIN, g_strdup("not found; there are / /metrics /status /healthz /readyz\n")};
+  const TideHttpOptions *options = &((TideHttp *)data)->options;
+  char *reason = NULL;
+  if (tide_bytes_equal(path, TIDE_BYTES_LITERAL("/metrics")))
+    return (TideHttpPage){200, TEXT_METRICS, options->render_metrics(options->data)};
+  if (tide_bytes_equal(path, TIDE_BYTES_LITERAL("/status")))
+    return (TideHttpPage){200, "application/json", options->render_status(options->data)};
+  if (tide_bytes_equal(path, TIDE_BYTES_LITERAL("/healthz"))) {
+    gboolean is_healthy = options->healthy(options->data, &reason);
+    return state_page(is_healthy, "healthy", reason);
+  }
+  if (tide_bytes_equal(path, TIDE_BYTES_LITERAL("/readyz"))) {
+    gboolean is_ready = options->ready(options->data, &reason);
+    return state_page(is_ready, "ready", reason);
+  }
+  if (!tide_bytes_equal(path, TIDE_BYTES_LITERAL("/")))
+    return (TideHttpPage){404, TEXT_PLAIN, g_strdup("not found; there are / /metrics /status /healthz /readyz\n")};
+  /* The page draws itself from /status again and again; without scripts it shows how all was when it was asked for. */
+  g_autofree char *tables = options->render_tables(options->data);
+  return (TideHttpPage){200, "text/html; charset=utf-8", g_strconcat(page_head, tables, page_tail, NULL), page_headers};
 }
 
 static TideListenRequest
@@ -102,12 +66,7 @@ tide_http_start(const TideHttpOptions *options, TideHttp **ret_http, GError **er
 {
   const TideServiceConfig *config = options->config;
   g_autoptr(TideHttp) http = g_new0(TideHttp, 1);
-  http->render_metrics = options->render_metrics;
-  http->render_status = options->render_status;
-  http->render_tables = options->render_tables;
-  http->ready = options->ready;
-  http->healthy = options->healthy;
-  http->data = options->data;
+  http->options = *options;
   TideHttpServerOptions server = {.listen = request_of(config),
                                   .tls = config->http_tls.certificate != NULL ? &config->http_tls : NULL,
                                   .users = tide_secret_source_is_set(&config->http_users) ? &config->http_users : NULL,

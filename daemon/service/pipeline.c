@@ -70,15 +70,6 @@ set_waiting_for(TidePipeline *pipeline, char *text)
   tide_mutex_unlock(&pipeline->lock);
 }
 
-static void
-wait_for_stop_until(TidePipeline *pipeline, gint64 deadline_us)
-{
-  tide_mutex_lock(&pipeline->lock);
-  while (!is_stopping(pipeline) && tide_now_us() < deadline_us)
-    tide_cond_wait_until(&pipeline->stop_asked, &pipeline->lock, deadline_us);
-  tide_mutex_unlock(&pipeline->lock);
-}
-
 /* (transfer full) */
 static char *
 no_gateway_text(TidePipeline *pipeline)
@@ -207,7 +198,11 @@ wait_for_answer(TidePipeline *pipeline, AskFunc ask)
     g_free(answer.text);
     if (pipeline->failure != NULL)
       return FALSE;
-    wait_for_stop_until(pipeline, now_us + MAX(answer.pause_us, START_ROUND_US));
+    gint64 again_us = now_us + MAX(answer.pause_us, START_ROUND_US);
+    tide_mutex_lock(&pipeline->lock);
+    while (!is_stopping(pipeline) && tide_now_us() < again_us)
+      tide_cond_wait_until(&pipeline->stop_asked, &pipeline->lock, again_us);
+    tide_mutex_unlock(&pipeline->lock);
   }
   return FALSE;
 }
@@ -246,44 +241,30 @@ tide_pipeline_start(TidePipeline *pipeline)
 
 /* ---- stop ---- */
 
-static gboolean
-join_consumers(TidePipeline *pipeline, gint64 deadline_us)
-{
-  for (guint i = 0; i < pipeline->parts.consumers->len; i++)
-    tide_consumer_stop(g_ptr_array_index(pipeline->parts.consumers, i), deadline_us);
-  for (guint i = 0; i < pipeline->parts.consumers->len; i++)
-    if (!tide_consumer_join_until(g_ptr_array_index(pipeline->parts.consumers, i), deadline_us + CLOSE_US))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-join_writers(TidePipeline *pipeline)
-{
-  tide_lanes_stop(pipeline->parts.lanes);
-  tide_gateways_cancel(pipeline->parts.gateways);
-  for (guint i = 0; i < pipeline->parts.writers->len; i++)
-    tide_writer_cancel(g_ptr_array_index(pipeline->parts.writers, i));
-  for (guint i = 0; i < pipeline->parts.writers->len; i++)
-    if (!tide_writer_join_until(g_ptr_array_index(pipeline->parts.writers, i), tide_now_us() + CLOSE_US))
-      return FALSE;
-  return TRUE;
-}
-
 /* Ends the threads that hold messages, rows or connections. Returns what did not end in time; NULL: all did. */
 static const char *
-join_all(TidePipeline *pipeline, gint64 deadline_us)
+join_all(TidePipelineParts *parts, TideThread **starter, gint64 deadline_us)
 {
-  if (!tide_thread_join_until(pipeline->starter, deadline_us + CLOSE_US))
+  if (!tide_thread_join_until(*starter, deadline_us + CLOSE_US))
     return "the start";
-  pipeline->starter = NULL;
-  tide_kafka_goal_stop(pipeline->parts.goal);
-  tide_kafka_watch_stop(pipeline->parts.watch);
-  if (!join_consumers(pipeline, deadline_us))
-    return "a Kafka consumer";
-  if (!tide_dead_letter_queue_stop(pipeline->parts.dead_letters, tide_now_us() + CLOSE_US))
+  *starter = NULL;
+  tide_kafka_goal_stop(parts->goal);
+  tide_kafka_watch_stop(parts->watch);
+  for (guint i = 0; i < parts->consumers->len; i++)
+    tide_consumer_stop(g_ptr_array_index(parts->consumers, i), deadline_us);
+  for (guint i = 0; i < parts->consumers->len; i++)
+    if (!tide_consumer_join_until(g_ptr_array_index(parts->consumers, i), deadline_us + CLOSE_US))
+      return "a Kafka consumer";
+  if (!tide_dead_letter_queue_stop(parts->dead_letters, tide_now_us() + CLOSE_US))
     return "the keeping of dead letters";
-  return join_writers(pipeline) ? NULL : "a writer";
+  tide_lanes_stop(parts->lanes);
+  tide_gateways_cancel(parts->gateways);
+  for (guint i = 0; i < parts->writers->len; i++)
+    tide_writer_cancel(g_ptr_array_index(parts->writers, i));
+  for (guint i = 0; i < parts->writers->len; i++)
+    if (!tide_writer_join_until(g_ptr_array_index(parts->writers, i), tide_now_us() + CLOSE_US))
+      return "a writer";
+  return NULL;
 }
 
 int
@@ -293,7 +274,7 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us, guint64 *ret_held
   atomic_store_explicit(&pipeline->stopping, TRUE, memory_order_release);
   tide_cond_broadcast(&pipeline->stop_asked);
   tide_mutex_unlock(&pipeline->lock);
-  const char *stuck = join_all(pipeline, deadline_us);
+  const char *stuck = join_all(&pipeline->parts, &pipeline->starter, deadline_us);
   if (stuck != NULL) {
     tide_log(TIDE_LOG_ERROR, "thread-stuck",
              "%s did not end in time: ending without it; what it had not committed is read again at the next start",

@@ -125,17 +125,6 @@ total(TidePipelineHealth *health, gint64 now_us)
 }
 
 static char *
-halt_text(TidePipelineHealth *health)
-{
-  for (guint i = 0; i < health->parts->consumers->len; i++) {
-    char *text = tide_consumer_halt_text(g_ptr_array_index(health->parts->consumers, i));
-    if (text != NULL)
-      return text;
-  }
-  return g_strdup("a partition is halted");
-}
-
-static char *
 trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
 {
   g_autofree char *region = *trouble->region_start != '\0' ? g_strdup_printf("region from '%s'", trouble->region_start)
@@ -257,8 +246,12 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
   if (atomic_load_explicit(&health->stuck.exit_code, memory_order_acquire) != 0)
     return g_strdup(health->stuck.text);
-  if (totals->halted > 0)
-    return halt_text(health);
+  if (totals->halted > 0) {
+    char *text = NULL;
+    for (guint i = 0; i < health->parts->consumers->len && text == NULL; i++)
+      text = tide_consumer_halt_text(g_ptr_array_index(health->parts->consumers, i));
+    return text != NULL ? text : g_strdup("a partition is halted");
+  }
   if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
     g_autofree char *group = group_text(health, now_us);
     return g_strdup_printf("waiting for Kafka: %s", group);
@@ -286,6 +279,16 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   }
   g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
   return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
+}
+
+/* Whether it is time to log again what was logged at @logged_us, which is now then. */
+static gboolean
+may_log(gint64 *logged_us, gint64 now_us)
+{
+  if (tide_pipeline_was_just_logged(*logged_us, now_us))
+    return FALSE;
+  *logged_us = now_us;
+  return TRUE;
 }
 
 /* As part of the status line. What is read and not committed counts, too: who sees that nothing is left to read is to
@@ -348,18 +351,6 @@ after_text(const TidePipelineHealth *health, gint64 since_us, gint64 now_us)
   return g_strdup_printf("after %" G_GINT64_FORMAT " s, %s", (now_us - since_us) / TIDE_US_PER_S, lag_part);
 }
 
-static char *
-why_paused(const TidePipelineHealth *health)
-{
-  char *stall_text = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
-  if (stall_text != NULL)
-    return stall_text;
-  return g_strdup(tide_budget_has_room_racy(&health->parts->budget)
-                      ? "more of what they have read waits to be written than may (kafka.max_span_messages, the "
-                        "tables' shares of limits.memory)"
-                      : "rows that wait to be written fill limits.memory");
-}
-
 /* What pauses for a moment, as in a backlog, is no news. */
 static void
 log_pauses(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
@@ -377,7 +368,12 @@ log_pauses(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   if (health->pausing_is_said || now_us - health->pausing_us < PAUSE_SETTLES_US)
     return;
   health->pausing_is_said = TRUE;
-  g_autofree char *why = why_paused(health);
+  g_autofree char *stalled = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
+  const char *why = stalled != NULL ? stalled
+                    : tide_budget_has_room_racy(&health->parts->budget)
+                        ? "more of what they have read waits to be written than may (kafka.max_span_messages, the "
+                          "tables' shares of limits.memory)"
+                        : "rows that wait to be written fill limits.memory";
   tide_log(TIDE_LOG_NOTICE, "partitions-pause", "%u of %u partitions pause: %s", totals->paused - totals->halted,
            totals->assigned, why);
 }
@@ -393,9 +389,8 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
     health->delayed_us = 0;
     return;
   }
-  if (now_us - health->trouble_logged_us < TIDE_TROUBLE_US)
+  if (!may_log(&health->trouble_logged_us, now_us))
     return;
-  health->trouble_logged_us = now_us;
   if (health->delayed_us == 0)
     health->delayed_us = ((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->since_us;
   for (guint i = 0; i < troubles->len; i++) {
@@ -435,10 +430,8 @@ log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
   if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics)
     return; /* there is no group that anybody could wait for, or another line says why */
-  if (now_us - group_begins_us(health, &answers) < GROUP_WAIT_US ||
-      tide_pipeline_was_just_logged(health->group_logged_us, now_us))
+  if (now_us - group_begins_us(health, &answers) < GROUP_WAIT_US || !may_log(&health->group_logged_us, now_us))
     return;
-  health->group_logged_us = now_us;
   g_autofree char *text = group_text(health, now_us);
   tide_log(TIDE_LOG_NOTICE, "partitions-awaited", "waiting for partitions: %s", text);
 }
@@ -449,11 +442,9 @@ log_goal(TidePipelineHealth *health, gint64 now_us)
 {
   g_autofree char *text = NULL;
   (void)tide_kafka_goal_state(health->parts->goal, &text);
-  if (text == NULL || tide_kafka_watch_answers(health->parts->watch).since_us == 0 ||
-      tide_pipeline_was_just_logged(health->goal_logged_us, now_us))
-    return;
-  health->goal_logged_us = now_us;
-  tide_log(TIDE_LOG_NOTICE, "end-awaited", "waiting for the end of the topics: %s", text);
+  if (text != NULL && tide_kafka_watch_answers(health->parts->watch).since_us > 0 &&
+      may_log(&health->goal_logged_us, now_us))
+    tide_log(TIDE_LOG_NOTICE, "end-awaited", "waiting for the end of the topics: %s", text);
 }
 
 static void
@@ -469,10 +460,8 @@ log_brokers(TidePipelineHealth *health, gint64 now_us)
   }
   if (health->brokers_silent_us == 0)
     health->brokers_silent_us = now_us;
-  if (now_us - health->brokers_silent_us < GROUP_WAIT_US ||
-      tide_pipeline_was_just_logged(health->brokers_logged_us, now_us))
+  if (now_us - health->brokers_silent_us < GROUP_WAIT_US || !may_log(&health->brokers_logged_us, now_us))
     return;
-  health->brokers_logged_us = now_us;
   g_autofree char *text = brokers_text(health);
   tide_log(TIDE_LOG_WARNING, "brokers-silent", "%s", text);
 }
@@ -482,10 +471,8 @@ log_missing_topics(TidePipelineHealth *health, gint64 now_us)
 {
   g_autofree char *missing = NULL;
   (void)tide_kafka_watch_topics(health->parts->watch, &missing);
-  if (missing == NULL || tide_pipeline_was_just_logged(health->missing_logged_us, now_us))
-    return;
-  health->missing_logged_us = now_us;
-  tide_log(TIDE_LOG_ERROR, "topics-missing", "%s", missing);
+  if (missing != NULL && may_log(&health->missing_logged_us, now_us))
+    tide_log(TIDE_LOG_ERROR, "topics-missing", "%s", missing);
 }
 
 static void
@@ -498,9 +485,8 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
     tide_log(TIDE_LOG_NOTICE, "group-is-ours", "all members of the group '%s' are tidemark again", group);
     health->strangers_logged_us = 0;
   }
-  if (strangers == NULL || tide_pipeline_was_just_logged(health->strangers_logged_us, now_us))
+  if (strangers == NULL || !may_log(&health->strangers_logged_us, now_us))
     return;
-  health->strangers_logged_us = now_us;
   tide_log(
       TIDE_LOG_CRIT, "group-stranger",
       "the group '%s' has members that are not tidemark: %s; messages of the partitions that they are given are not "
@@ -517,10 +503,8 @@ log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us
     health->other_tables_logged_us = now_us;
   gint64 since_us;
   guint n = tide_kafka_watch_other_tables(health->parts->watch, &since_us);
-  if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US ||
-      tide_pipeline_was_just_logged(health->other_tables_logged_us, now_us))
+  if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US || !may_log(&health->other_tables_logged_us, now_us))
     return;
-  health->other_tables_logged_us = now_us;
   tide_log(
       TIDE_LOG_WARNING, "group-other-tables",
       "of %u partition%s of group '%s' the last commit is of a tidemark whose configuration has other tables, keys or "

@@ -12,59 +12,41 @@ budget_bytes(const TideConfig *config)
   return memory_bytes - tide_budget_prefetch_bytes(memory_bytes);
 }
 
-/* One budget for each table slot, a share of the whole; those of dated tables begin with them. */
-static void
-make_budgets(TidePipelineParts *parts)
-{
-  tide_budget_init(&parts->budget, budget_bytes(parts->options.config));
-  parts->n_slots = tide_dated_tables_slots(parts->options.config);
-  tide_budget_init_doubt_share(&parts->doubt_budget, &parts->budget);
-  parts->table_budgets = g_new0(TideBudget, parts->n_slots);
-  for (guint i = 0; i < parts->options.config->tables->len; i++)
-    tide_budget_init_table_share(&parts->table_budgets[i], &parts->budget);
-}
-
-static TideLanes *
-make_lanes(const TideConfig *config, guint32 n_slots)
-{
-  TideLanesOptions options = {.n_tables = n_slots,
-                              .max_rows = config->batch.max_rows,
-                              .max_bytes = config->batch.max_bytes,
-                              .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
-                              .max_probes = config->hbase.writers / 2,
-                              .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
-                              .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
-  return tide_lanes_new(&options);
-}
-
-static TideRegions *
-make_regions(const TidePipelineParts *parts)
-{
-  TideRegionsOptions options = {.config = parts->options.config,
-                                .lanes = parts->lanes,
-                                .gateways = parts->gateways,
-                                .metrics = parts->options.metrics,
-                                .fingerprints = &parts->fingerprints,
-                                .accept_scheme_change = parts->options.accept_scheme_change,
-                                .n_slots = parts->n_slots};
-  return tide_regions_new(&options);
-}
-
 void
 tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *options)
 {
   const TideConfig *config = options->config;
   *parts = (TidePipelineParts){.options = *options};
   tide_fingerprint_store_init(&parts->fingerprints, config);
-  make_budgets(parts);
+  /* One budget for each table slot, a share of the whole; those of dated tables begin with them. */
+  tide_budget_init(&parts->budget, budget_bytes(config));
+  parts->n_slots = tide_dated_tables_slots(config);
+  tide_budget_init_doubt_share(&parts->doubt_budget, &parts->budget);
+  parts->table_budgets = g_new0(TideBudget, parts->n_slots);
+  for (guint i = 0; i < config->tables->len; i++)
+    tide_budget_init_table_share(&parts->table_budgets[i], &parts->budget);
   TideDatedTablesContext dated = {
       .config = config, .budget = &parts->budget, .table_budgets = parts->table_budgets, .metrics = options->metrics};
   parts->dated = tide_dated_tables_new(&dated);
-  parts->lanes = make_lanes(config, parts->n_slots);
+  TideLanesOptions lanes = {.n_tables = parts->n_slots,
+                            .max_rows = config->batch.max_rows,
+                            .max_bytes = config->batch.max_bytes,
+                            .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
+                            .max_probes = config->hbase.writers / 2,
+                            .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
+                            .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
+  parts->lanes = tide_lanes_new(&lanes);
   parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
   if (options->accept_cluster_change)
     tide_gateways_accept_cluster_change(parts->gateways);
-  parts->regions = make_regions(parts);
+  TideRegionsOptions regions = {.config = config,
+                                .lanes = parts->lanes,
+                                .gateways = parts->gateways,
+                                .metrics = options->metrics,
+                                .fingerprints = &parts->fingerprints,
+                                .accept_scheme_change = options->accept_scheme_change,
+                                .n_slots = parts->n_slots};
+  parts->regions = tide_regions_new(&regions);
   TideDeadLetterQueueContext dead_letters = {.config = config,
                                              .budget = &parts->budget,
                                              .metrics = options->metrics,
@@ -123,17 +105,6 @@ tide_pipeline_parts_start_writers(TidePipelineParts *parts)
     g_ptr_array_add(parts->writers, tide_writer_start(&context, i));
 }
 
-/* Who polls has other partitions. */
-static void
-stop_waiting_for_schemas(const TideConfig *config)
-{
-  for (guint i = 0; i < config->sources->len; i++) {
-    const TideConfigSource *source = g_ptr_array_index(config->sources, i);
-    if (source->readings->decode.schemas != NULL)
-      tide_registry_set_waiting(source->readings->decode.schemas, FALSE);
-  }
-}
-
 guint64
 tide_pipeline_parts_in_flight(const TidePipelineParts *parts)
 {
@@ -156,7 +127,11 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
     return FALSE;
   if (parts->goal != NULL && !tide_kafka_goal_start(parts->goal, error))
     return FALSE;
-  stop_waiting_for_schemas(parts->options.config);
+  for (guint i = 0; i < options->config->sources->len; i++) {
+    const TideConfigSource *source = g_ptr_array_index(options->config->sources, i);
+    if (source->readings->decode.schemas != NULL) /* who polls has other partitions */
+      tide_registry_set_waiting(source->readings->decode.schemas, FALSE);
+  }
   TideConsumerContext context = {.config = parts->options.config,
                                  .protocol = protocol,
                                  .budget = &parts->budget,

@@ -1,47 +1,13 @@
 #include "service/pipeline_status.h"
 
 #include "config/config_source.h"
-#include "service/bottleneck.h"
-
-#include <stdio.h>
-#include <unistd.h>
+#include "service/process_metrics.h"
 
 /* Regions that are told of at the most. */
 #define MAX_REGIONS 32u
 
 /* A region with fewer failures in a row may just have moved. */
 #define MIN_FAILURES 3
-
-static gint64
-resident_bytes(void)
-{
-  g_autofree char *text = NULL;
-  long long total, resident;
-  if (!g_file_get_contents("/proc/self/statm", &text, NULL, NULL) || sscanf(text, "%lld %lld", &total, &resident) != 2)
-    return -1;
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
-static void
-fill_memory(const TidePipelineParts *parts, TideStatusMemory *memory)
-{
-  *memory = (TideStatusMemory){.limit_bytes = (gint64)parts->options.config->limits.memory_bytes,
-                               .budget_bytes = (gint64)tide_budget_limit_racy(&parts->budget),
-                               .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
-                               .doubt_bytes = (gint64)tide_budget_used_racy(&parts->doubt_budget),
-                               .resident_bytes = resident_bytes()};
-}
-
-static void
-fill_dead_letters(const TidePipelineParts *parts, TideStatusDeadLetters *dead_letters)
-{
-  const TideConfig *config = parts->options.config;
-  const char *topic = config->dead_letters.topic;
-  dead_letters->place = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
-  dead_letters->stalled = tide_dead_letter_queue_stall_text(parts->dead_letters);
-  dead_letters->has_too_many = tide_dead_letter_queue_has_too_many_racy(parts->dead_letters);
-  dead_letters->view = tide_dead_letter_queue_view(parts->dead_letters);
-}
 
 /* ---- tables ---- */
 
@@ -51,21 +17,16 @@ clear_table(gpointer data)
   tide_load_clear(&((TideStatusTable *)data)->load);
 }
 
-static gint64
-known_regions(const TidePipelineParts *parts, const TideTable *table)
-{
-  g_autofree char *label = tide_metrics_label("table", table->name);
-  return (gint64)tide_metrics_sum(parts->options.metrics, "tidemark_table_regions", label);
-}
-
 static void
 add_table(const TidePipelineParts *parts, GArray *tables, const TideLoad *load)
 {
   const TideBudget *budget = &parts->table_budgets[load->table->index];
   guint64 used_bytes = tide_budget_used_racy(budget);
+  g_autofree char *label = tide_metrics_label("table", load->table->name);
+  guint64 n_regions = tide_metrics_sum(parts->options.metrics, "tidemark_table_regions", label);
   TideStatusTable table = {.load = *load,
                            .name = load->table->name,
-                           .regions = known_regions(parts, load->table),
+                           .regions = (gint64)n_regions,
                            .memory_bytes = (gint64)used_bytes,
                            .memory_share = (double)used_bytes / (double)MAX(tide_budget_limit_racy(budget), 1)};
   g_array_append_val(tables, table);
@@ -120,28 +81,30 @@ list_regions(const TidePipelineParts *parts, gint64 now_us)
   return regions;
 }
 
-/* A message is in flight before its rows are and after them, so it is asked for on both sides of theirs: none in flight
- * would contradict rows in calls. */
-static void
-fill_in_flight(const TidePipelineParts *parts, TideStatus *status)
-{
-  gint64 now_us = tide_now_us();
-  guint64 before = tide_pipeline_parts_in_flight(parts);
-  status->tables = list_tables(parts, now_us);
-  status->regions = list_regions(parts, now_us);
-  status->kafka.in_flight_messages = (gint64)MAX(before, tide_pipeline_parts_in_flight(parts));
-}
-
 void
 tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
 {
   const TideConfig *config = parts->options.config;
+  const char *topic = config->dead_letters.topic;
+  gint64 now_us = tide_now_us(), resident_bytes = tide_process_resident_bytes();
   status->kafka = (TideStatusKafka){
       .group = g_strdup(config->kafka.group), .lag_messages = -1, .lag_seconds = -1, .unread_messages = -1};
-  fill_in_flight(parts, status);
+  /* A message is in flight before its rows are and after them, so it is asked for on both sides of theirs: none in
+   * flight would contradict rows in calls. */
+  guint64 before = tide_pipeline_parts_in_flight(parts);
+  status->tables = list_tables(parts, now_us);
+  status->regions = list_regions(parts, now_us);
+  status->kafka.in_flight_messages = (gint64)MAX(before, tide_pipeline_parts_in_flight(parts));
   status->gateways = tide_gateways_view(parts->gateways);
-  fill_dead_letters(parts, &status->dead_letters);
-  fill_memory(parts, &status->memory);
+  status->dead_letters.place = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
+  status->dead_letters.stalled = tide_dead_letter_queue_stall_text(parts->dead_letters);
+  status->dead_letters.has_too_many = tide_dead_letter_queue_has_too_many_racy(parts->dead_letters);
+  status->dead_letters.view = tide_dead_letter_queue_view(parts->dead_letters);
+  status->memory = (TideStatusMemory){.limit_bytes = (gint64)config->limits.memory_bytes,
+                                      .budget_bytes = (gint64)tide_budget_limit_racy(&parts->budget),
+                                      .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
+                                      .doubt_bytes = (gint64)tide_budget_used_racy(&parts->doubt_budget),
+                                      .resident_bytes = resident_bytes == TIDE_GAUGE_UNKNOWN ? -1 : resident_bytes};
   status->cpu.cores = g_get_num_processors();
   status->configuration_file = g_strdup(config->path);
   status->configuration = tide_config_print(config);
@@ -172,66 +135,30 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
   }
 }
 
-static GArray *
-list_writers(const TidePipelineParts *parts)
+void
+tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *status)
 {
+  const TidePipelineParts *parts = health->parts;
   gint64 now_us = tide_now_us();
-  GArray *writers = g_array_new(FALSE, TRUE, sizeof(TideStatusWriter));
+  fill_kafka(parts, status);
+  status->partitions = tide_kafka_watch_view(parts->watch);
+  for (guint i = 0; i < status->partitions->len; i++) {
+    TidePartitionView *view = &g_array_index(status->partitions, TidePartitionView, i);
+    view->source = tide_config_source_name(parts->options.config, view->topic);
+  }
+  status->writers = g_array_new(FALSE, TRUE, sizeof(TideStatusWriter));
   for (guint i = 0; i < parts->writers->len; i++) {
     TideWriterView view = tide_writer_view_racy(g_ptr_array_index(parts->writers, i), now_us);
     double call_seconds = view.call_us >= 0 ? (double)view.call_us / TIDE_US_PER_S : -1;
     TideStatusWriter writer = {.index = i, .gateway = view.gateway, .call_seconds = call_seconds};
-    g_array_append_val(writers, writer);
+    g_array_append_val(status->writers, writer);
   }
-  return writers;
-}
-
-void
-tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *status)
-{
-  fill_kafka(health->parts, status);
-  status->partitions = tide_kafka_watch_view(health->parts->watch);
-  for (guint i = 0; i < status->partitions->len; i++) {
-    TidePartitionView *view = &g_array_index(status->partitions, TidePartitionView, i);
-    view->source = tide_config_source_name(health->parts->options.config, view->topic);
-  }
-  status->writers = list_writers(health->parts);
   status->kafka.messages_per_second =
       (double)atomic_load_explicit(&health->received_milli, memory_order_relaxed) / 1000;
   status->cpu.process = (double)atomic_load_explicit(&health->cpu_milli, memory_order_relaxed) / 1000;
 }
 
 /* ---- what limits ---- */
-
-#define EACH(list, Type, action)                                                                                       \
-  for (guint i = 0; (list) != NULL && i < (list)->len; i++) {                                                          \
-    const Type *item = &g_array_index(list, Type, i);                                                                  \
-    action;                                                                                                            \
-  }
-
-static void
-add_gateway(TideBottleneckFacts *facts, const TideGatewayView *gateway)
-{
-  facts->gateways++;
-  facts->gateways_up += strcmp(gateway->state, "up") == 0 ? 1 : 0;
-  if (gateway->is_slow)
-    facts->slow_gateway = gateway->name;
-  if (gateway->call_seconds <= facts->slowest_call_seconds)
-    return;
-  facts->slowest_call_seconds = gateway->call_seconds;
-  facts->slowest_gateway = gateway->name;
-}
-
-static void
-add_writer(TideBottleneckFacts *facts, const TideStatusWriter *writer)
-{
-  facts->writers++;
-  facts->busy_writers += writer->call_seconds >= 0 ? 1 : 0;
-  if (writer->call_seconds <= facts->longest_call_seconds)
-    return;
-  facts->longest_call_seconds = writer->call_seconds;
-  facts->longest_call_gateway = writer->gateway;
-}
 
 static char *
 region_text(const TideStatusRegion *region)
@@ -277,28 +204,53 @@ only_called_region(const GArray *regions)
   return called != NULL && others_are_written ? region_text(called) : NULL;
 }
 
-static void
-add_partition(TideBottleneckFacts *facts, const TidePartitionView *partition)
-{
-  facts->memory_paused_partitions += partition->pauses & TIDE_PAUSES_FOR_MEMORY ? 1 : 0;
-  if (partition->undecided == 0)
-    return;
-  facts->undecided_messages += partition->undecided;
-  facts->undecided_topic = partition->topic;
-  facts->undecided_partition = partition->partition;
-  facts->undecided_offset = partition->end - partition->undecided;
-}
+/* @list: (nullable). Its element @i; NULL: it has fewer. */
+#define ITEM(list, Type, i) ((list) != NULL && (i) < (list)->len ? &g_array_index(list, Type, i) : NULL)
 
+/* What of the lists of @status a verdict rests on. */
 static void
-add_table_facts(TideBottleneckFacts *facts, const TideStatusTable *table)
+add_lists(TideBottleneckFacts *facts, const TideStatus *status)
 {
-  facts->waiting_rows += table->load.waiting_rows;
-  facts->in_flight_rows += table->load.in_flight_rows;
-  facts->rows_per_second += table->load.rows_per_second;
-  if (table->load.error_text == NULL)
-    return;
-  facts->stopped_table = table->name;
-  facts->stopped_reason = table->load.error_text;
+  const TideGatewayView *gateway;
+  const TideStatusWriter *writer;
+  const TidePartitionView *partition;
+  const TideStatusTable *table;
+  for (guint i = 0; (gateway = ITEM(status->gateways, TideGatewayView, i)) != NULL; i++) {
+    facts->gateways++;
+    facts->gateways_up += strcmp(gateway->state, "up") == 0 ? 1 : 0;
+    if (gateway->is_slow)
+      facts->slow_gateway = gateway->name;
+    if (gateway->call_seconds > facts->slowest_call_seconds) {
+      facts->slowest_call_seconds = gateway->call_seconds;
+      facts->slowest_gateway = gateway->name;
+    }
+  }
+  for (guint i = 0; (writer = ITEM(status->writers, TideStatusWriter, i)) != NULL; i++) {
+    facts->writers++;
+    facts->busy_writers += writer->call_seconds >= 0 ? 1 : 0;
+    if (writer->call_seconds > facts->longest_call_seconds) {
+      facts->longest_call_seconds = writer->call_seconds;
+      facts->longest_call_gateway = writer->gateway;
+    }
+  }
+  for (guint i = 0; (partition = ITEM(status->partitions, TidePartitionView, i)) != NULL; i++) {
+    facts->memory_paused_partitions += partition->pauses & TIDE_PAUSES_FOR_MEMORY ? 1 : 0;
+    if (partition->undecided == 0)
+      continue;
+    facts->undecided_messages += partition->undecided;
+    facts->undecided_topic = partition->topic;
+    facts->undecided_partition = partition->partition;
+    facts->undecided_offset = partition->end - partition->undecided;
+  }
+  for (guint i = 0; (table = ITEM(status->tables, TideStatusTable, i)) != NULL; i++) {
+    facts->waiting_rows += table->load.waiting_rows;
+    facts->in_flight_rows += table->load.in_flight_rows;
+    facts->rows_per_second += table->load.rows_per_second;
+    if (table->load.error_text == NULL)
+      continue;
+    facts->stopped_table = table->name;
+    facts->stopped_reason = table->load.error_text;
+  }
 }
 
 /* Of the first region, to which most rows go. */
@@ -311,13 +263,16 @@ judge_hot_region(const TideStatus *status)
   g_autofree char *name = region_text(region);
   TideHotRegionFacts facts = {
       .region = name, .rows_per_second = region->load.rows_per_second, .share = region->load.share};
-  EACH(
-      status->tables, TideStatusTable, if (item->load.table == region->load.table) {
-        facts.table_rows_per_second = item->load.rows_per_second;
-        facts.table_regions = item->regions;
-      });
-  EACH(status->regions, TideStatusRegion,
-       { facts.others_fail |= item != region && item->load.table == region->load.table && item->load.failures > 0; });
+  const TideStatusTable *table;
+  for (guint i = 0; (table = ITEM(status->tables, TideStatusTable, i)) != NULL; i++)
+    if (table->load.table == region->load.table) {
+      facts.table_rows_per_second = table->load.rows_per_second;
+      facts.table_regions = table->regions;
+    }
+  for (guint i = 1; i < status->regions->len; i++) {
+    const TideLoad *other = &g_array_index(status->regions, TideStatusRegion, i).load;
+    facts.others_fail |= other->table == region->load.table && other->failures > 0;
+  }
   return tide_hot_region_judge(&facts);
 }
 
@@ -344,14 +299,35 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .has_too_many_dead_letters = status->dead_letters.has_too_many};
   g_autofree char *failing = NULL, *full = NULL, *called = only_called_region(status->regions);
   facts.called_region = called;
-  EACH(status->gateways, TideGatewayView, add_gateway(&facts, item));
-  EACH(status->writers, TideStatusWriter, add_writer(&facts, item));
-  EACH(status->regions, TideStatusRegion, add_region(&facts, item, &failing, &full));
-  EACH(status->partitions, TidePartitionView, add_partition(&facts, item));
-  EACH(status->tables, TideStatusTable, add_table_facts(&facts, item));
+  add_lists(&facts, status);
+  for (guint i = 0; i < status->regions->len; i++)
+    add_region(&facts, &g_array_index(status->regions, TideStatusRegion, i), &failing, &full);
   TideBottleneckVerdict limit = tide_bottleneck_judge(&facts), restart = tide_restart_judge(&facts),
                         hot = judge_hot_region(status);
   status->bottleneck = (TideStatusBottleneck){.limit = tide_limit_name(limit.limit), .why = limit.why};
   status->restart = (TideStatusRestart){.good_now = restart.is_good, .why = restart.why};
   status->hot_region = (TideStatusHotRegion){.found = hot.is_good, .why = hot.why};
+}
+
+/* ---- as gauges ---- */
+
+void
+tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics)
+{
+  for (TideLimit limit = TIDE_LIMIT_KAFKA; limit < TIDE_N_LIMITS; limit++) {
+    g_autofree char *label = tide_metrics_label("limit", tide_limit_name(limit));
+    verdicts->limited_by[limit] =
+        tide_metrics_gauge(metrics, "tidemark_limited_by", "1 for what keeps the daemon from being faster now", label);
+  }
+  verdicts->restart_is_good =
+      tide_metrics_gauge(metrics, "tidemark_restart_good_now",
+                         "1 while a stop would be over soon, and leave nothing to be written twice", NULL);
+}
+
+void
+tide_verdict_metrics_update(const TideVerdictMetrics *verdicts, const TideStatus *status)
+{
+  for (TideLimit limit = TIDE_LIMIT_KAFKA; limit < TIDE_N_LIMITS; limit++)
+    tide_gauge_set(verdicts->limited_by[limit], strcmp(status->bottleneck.limit, tide_limit_name(limit)) == 0);
+  tide_gauge_set(verdicts->restart_is_good, status->restart.good_now ? 1 : 0);
 }

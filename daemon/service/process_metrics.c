@@ -34,8 +34,8 @@ started_ms(void)
   return clock_ms(CLOCK_REALTIME) - clock_ms(CLOCK_BOOTTIME) + ticks * 1000 / sysconf(_SC_CLK_TCK);
 }
 
-static gint64
-resident_bytes(void)
+gint64
+tide_process_resident_bytes(void)
 {
   g_autofree char *statm = NULL;
   if (!g_file_get_contents("/proc/self/statm", &statm, NULL, NULL))
@@ -84,6 +84,6 @@ void
 tide_process_metrics_update(TideProcessMetrics *process)
 {
   tide_gauge_set(process->cpu_seconds, clock_ms(CLOCK_PROCESS_CPUTIME_ID));
-  tide_gauge_set(process->resident_bytes, resident_bytes());
+  tide_gauge_set(process->resident_bytes, tide_process_resident_bytes());
   tide_gauge_set(process->open_fds, count_open_fds());
 }

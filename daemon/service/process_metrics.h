@@ -16,6 +16,9 @@ typedef struct TideProcessMetrics {
 void tide_process_metrics_init(TideProcessMetrics *process, TideMetrics *metrics, const char *version,
                                const char *revision);
 
+/* TIDE_GAUGE_UNKNOWN where the kernel does not say. Threads: any. */
+gint64 tide_process_resident_bytes(void);
+
 /* Asks the kernel. Once before each rendering. */
 void tide_process_metrics_update(TideProcessMetrics *process);
 

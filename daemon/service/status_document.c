@@ -294,28 +294,6 @@ print_number(TideBuffer *out, const Field *field, gconstpointer at)
 }
 
 static void
-print_pauses(TideBuffer *out, const char *name, guint pauses)
-{
-  tide_json_open(out, name, '[');
-  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
-    if (pauses & 1u << bit)
-      tide_json_text(out, NULL, tide_pause_names[bit]);
-  tide_json_close(out, "]");
-}
-
-static void
-print_list(TideBuffer *out, const Field *field, const GArray *list)
-{
-  tide_json_open(out, field->name, '[');
-  for (guint i = 0; list != NULL && i < list->len; i++) {
-    tide_json_open(out, NULL, '{');
-    print_members(out, field->group, list->data + (gsize)i * g_array_get_element_size((GArray *)list));
-    tide_json_close(out, "}");
-  }
-  tide_json_close(out, "]");
-}
-
-static void
 print_member(TideBuffer *out, const Field *field, gconstpointer at)
 {
   switch (field->kind) {
@@ -334,16 +312,28 @@ print_member(TideBuffer *out, const Field *field, gconstpointer at)
     tide_json_bool(out, field->name, *(const gboolean *)at);
     break;
   case FIELD_PAUSES:
-    print_pauses(out, field->name, *(const guint *)at);
+    tide_json_open(out, field->name, '[');
+    for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+      if (*(const guint *)at & 1u << bit)
+        tide_json_text(out, NULL, tide_pause_names[bit]);
+    tide_json_close(out, "]");
     break;
   case FIELD_OBJECT:
     tide_json_open(out, field->name, '{');
     print_members(out, field->group, at);
     tide_json_close(out, "}");
     break;
-  case FIELD_LIST:
-    print_list(out, field, *(GArray *const *)at);
+  case FIELD_LIST: {
+    GArray *list = *(GArray *const *)at;
+    tide_json_open(out, field->name, '[');
+    for (guint i = 0; list != NULL && i < list->len; i++) {
+      tide_json_open(out, NULL, '{');
+      print_members(out, field->group, list->data + (gsize)i * g_array_get_element_size(list));
+      tide_json_close(out, "}");
+    }
+    tide_json_close(out, "]");
     break;
+  }
   case N_FIELD_KINDS:
     break;
   }
@@ -371,60 +361,30 @@ tide_status_print(const TideStatus *status)
 
 /* ---- as plain tables ---- */
 
-static void
-append_escaped(GString *page, const char *text)
-{
-  g_autofree char *valid = g_utf8_make_valid(text, -1);
-  g_autofree char *escaped = g_markup_escape_text(valid, -1);
-  g_string_append(page, escaped);
-}
-
-static void
-append_text(GString *page, const char *text)
-{
-  if (strchr(text, '\n') == NULL) {
-    append_escaped(page, text);
-    return;
-  }
-  g_string_append(page, "<pre>");
-  append_escaped(page, text);
-  g_string_append(page, "</pre>");
-}
-
-static void
-append_pauses(GString *page, guint pauses)
-{
-  const char *between = "";
-  for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
-    if (pauses & 1u << bit)
-      g_string_append_printf(page, "%s%s", between, tide_pause_names[bit]);
-    between = pauses & ((2u << bit) - 1) ? ", " : "";
-  }
-}
-
 /* A value of which there is none is left empty. */
 static void
 append_value(GString *page, const Field *field, gconstpointer at)
 {
   char time[TIDE_ISO_TIME_BYTES];
-  if (field->kind == FIELD_TEXT)
-    append_text(page, *(const char *const *)at != NULL ? *(const char *const *)at : "");
-  else if (field->kind == FIELD_TIME && *(const gint64 *)at != 0)
+  if (field->kind == FIELD_TEXT && *(const char *const *)at != NULL) {
+    g_autofree char *valid = g_utf8_make_valid(*(const char *const *)at, -1);
+    g_autofree char *escaped = g_markup_escape_text(valid, -1);
+    g_string_append_printf(page, strchr(valid, '\n') != NULL ? "<pre>%s</pre>" : "%s", escaped);
+  } else if (field->kind == FIELD_TIME && *(const gint64 *)at != 0)
     g_string_append(page, tide_iso_time_print(*(const gint64 *)at, time));
   else if (field->kind == FIELD_FLAG)
     g_string_append(page, *(const gboolean *)at ? "yes" : "no");
-  else if (field->kind == FIELD_PAUSES)
-    append_pauses(page, *(const guint *)at);
-  else if (field->kind == FIELD_COUNT && *(const gint64 *)at >= 0)
+  else if (field->kind == FIELD_PAUSES) {
+    const char *between = "";
+    for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
+      if (*(const guint *)at & 1u << bit) {
+        g_string_append_printf(page, "%s%s", between, tide_pause_names[bit]);
+        between = ", ";
+      }
+  } else if (field->kind == FIELD_COUNT && *(const gint64 *)at >= 0)
     g_string_append_printf(page, "%" G_GINT64_FORMAT, *(const gint64 *)at);
   else if (field->kind == FIELD_DECIMAL && *(const double *)at >= 0)
     g_string_append_printf(page, "%.3f", *(const double *)at);
-}
-
-static gboolean
-is_plain(const Field *field)
-{
-  return field->kind != FIELD_OBJECT && field->kind != FIELD_LIST;
 }
 
 static void
@@ -455,7 +415,7 @@ append_object(GString *page, const char *title, const Group *group, const guint8
   g_string_append_printf(page, "<h2>%s</h2><div class=\"scroll\"><table>\n", title);
   for (gsize i = 0; i < group->n_fields; i++) {
     const Field *field = &group->fields[i];
-    if (!is_plain(field))
+    if (field->group != NULL)
       continue;
     g_string_append_printf(page, "<tr><th>%s</th><td>", field->name);
     append_value(page, field, base + field->offset);
