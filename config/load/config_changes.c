@@ -93,17 +93,6 @@ compare_group(Comparison *comparison, const TideConfigGroup *group, const char *
   }
 }
 
-static gboolean
-is_of_links(const char *path)
-{
-  static const char *const prefixes[] = {"hbase.transport", "hbase.tls.", "hbase.sasl.", "hbase.kerberos.",
-                                         "hbase.http."};
-  for (gsize i = 0; i < G_N_ELEMENTS(prefixes); i++)
-    if (g_str_has_prefix(path, prefixes[i]))
-      return TRUE;
-  return FALSE;
-}
-
 /* Which of the two there are: gateways by HTTP, and others. */
 static guint
 kinds_of(const GPtrArray *gateways)
@@ -123,26 +112,28 @@ hold_gateways_back(const Comparison *comparison)
   const GPtrArray *changes = comparison->changes;
   TideConfigChange *gateways = NULL;
   gboolean is_other_way = kinds_of(comparison->before->hbase.gateways) != kinds_of(comparison->after->hbase.gateways);
+  static const char *const links[] = {"hbase.transport", "hbase.tls.", "hbase.sasl.", "hbase.kerberos.", "hbase.http."};
   for (guint i = 0; i < changes->len; i++) {
     TideConfigChange *change = changes->pdata[i];
     if (strcmp(change->path, GATEWAYS_PATH) == 0)
       gateways = change;
-    else
-      is_other_way |= is_of_links(change->path);
+    for (gsize k = 0; k < G_N_ELEMENTS(links); k++)
+      is_other_way |= g_str_has_prefix(change->path, links[k]);
   }
   if (gateways != NULL && is_other_way)
     gateways->reloads = FALSE;
 }
 
-static gboolean
-is_taken_over(const GPtrArray *changes, const char *path)
+/* The change of the option @path that is taken over; NULL: there is none. */
+static TideConfigChange *
+find_taken_over(const GPtrArray *changes, const char *path)
 {
   for (guint i = 0; i < changes->len; i++) {
-    const TideConfigChange *change = changes->pdata[i];
+    TideConfigChange *change = changes->pdata[i];
     if (change->reloads && strcmp(change->path, path) == 0)
-      return TRUE;
+      return change;
   }
-  return FALSE;
+  return NULL;
 }
 
 /* All but the gateways. @base, @after: the structs of the group. */
@@ -156,23 +147,9 @@ take_over_group(const TideConfigGroup *group, const char *path, gpointer base, g
     if (option->type == TIDE_CONFIG_SECTION)
       take_over_group(option->section, name, (guint8 *)base + option->offset, (const guint8 *)after + option->offset,
                       changes);
-    else if (option->type != TIDE_CONFIG_GATEWAYS && is_taken_over(changes, name))
+    else if (option->type != TIDE_CONFIG_GATEWAYS && find_taken_over(changes, name) != NULL)
       tide_config_option_take_over(option, base, after);
   }
-}
-
-static gboolean
-hold_back(GPtrArray *changes, const char *path)
-{
-  gboolean is_held = FALSE;
-  for (guint i = 0; i < changes->len; i++) {
-    TideConfigChange *change = changes->pdata[i];
-    if (!change->reloads || strcmp(change->path, path) != 0)
-      continue;
-    change->reloads = FALSE;
-    is_held = TRUE;
-  }
-  return is_held;
 }
 
 /* The new value may need another one that is not taken over. Both files keep the bounds, so one that the mixture breaks
@@ -182,12 +159,17 @@ hold_broken_bounds_back(const Comparison *comparison)
 {
   for (gboolean is_held = TRUE; is_held;) {
     TideConfig mixture = *comparison->before; /* borrows all, and is not freed: what is taken over are numbers */
-    const char *option = NULL, *of = NULL;
+    const char *options[] = {NULL, NULL};
     take_over_group(&tide_config_top, "", &mixture, comparison->after, comparison->changes);
-    if (!tide_load_find_broken_bound(&mixture, &option, &of))
+    if (!tide_load_find_broken_bound(&mixture, &options[0], &options[1]))
       return;
-    is_held = hold_back(comparison->changes, option);
-    is_held |= hold_back(comparison->changes, of);
+    is_held = FALSE;
+    for (gsize i = 0; i < G_N_ELEMENTS(options); i++) {
+      TideConfigChange *change = find_taken_over(comparison->changes, options[i]);
+      is_held |= change != NULL;
+      if (change != NULL)
+        change->reloads = FALSE;
+    }
   }
 }
 
@@ -201,21 +183,16 @@ tide_config_changes(const TideConfig *before, const TideConfig *after)
   return comparison.changes;
 }
 
-/* Threads have endpoints of the list of before, and look at it: it stays where it is. */
-static void
-take_over_gateways(TideConfig *config, const TideConfig *after)
-{
-  GPtrArray *gateways = g_ptr_array_ref(after->hbase.gateways);
-  for (guint i = 0; i < gateways->len; i++)
-    ((TideEndpoint *)g_ptr_array_index(gateways, i))->settings = &config->hbase.link;
-  g_ptr_array_add(config->past_gateways, config->hbase.gateways);
-  config->hbase.gateways = gateways;
-}
-
 void
 tide_config_take_over(TideConfig *config, const TideConfig *after, const GPtrArray *changes)
 {
   take_over_group(&tide_config_top, "", config, after, changes);
-  if (is_taken_over(changes, GATEWAYS_PATH))
-    take_over_gateways(config, after);
+  if (find_taken_over(changes, GATEWAYS_PATH) == NULL)
+    return;
+  GPtrArray *gateways = g_ptr_array_ref(after->hbase.gateways);
+  for (guint i = 0; i < gateways->len; i++)
+    ((TideEndpoint *)g_ptr_array_index(gateways, i))->settings = &config->hbase.link;
+  /* Threads have endpoints of the list of before, and look at it: it stays where it is. */
+  g_ptr_array_add(config->past_gateways, config->hbase.gateways);
+  config->hbase.gateways = gateways;
 }

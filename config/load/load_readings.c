@@ -44,6 +44,10 @@ position_of(const ReadingsLoad *it, const char *option)
   return tide_load_position(it->load, path);
 }
 
+/* Adds an error at @option of the readings. */
+#define readings_error(it, option, ...)                                                                                \
+  tide_problems_add_error((it)->load->problems, position_of(it, option), __VA_ARGS__)
+
 static void
 check_columns(ReadingsLoad *it)
 {
@@ -70,20 +74,19 @@ check_csv(ReadingsLoad *it)
   const TideCsvOptions *csv = &it->decode->csv;
   g_autofree char *columns = g_strconcat(it->path, ".csv.columns", NULL);
   if (csv->columns == NULL && !csv->header && !tide_load_is_written(it->load, columns))
-    tide_problems_add_error(it->load->problems, position_of(it, "csv"),
-                            "'%s.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', or "
-                            "'csv: { header: true }' where the first line of each message names them",
-                            it->path);
+    readings_error(it, "csv",
+                   "'%s.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', or 'csv: { "
+                   "header: true }' where the first line of each message names them",
+                   it->path);
   else if (csv->columns != NULL && csv->header)
-    tide_problems_add_error(it->load->problems, position_of(it, "csv.header"),
-                            "'%s.csv.header' and '%s.csv.columns' both name the fields: remove one of them", it->path,
-                            it->path);
+    readings_error(it, "csv.header", "'%s.csv.header' and '%s.csv.columns' both name the fields: remove one of them",
+                   it->path, it->path);
   if (csv->columns != NULL)
     check_columns(it);
   if (csv->delimiter != NULL && (csv->delimiter[1] != '\0' || !tide_csv_is_delimiter(csv->delimiter[0])))
-    tide_problems_add_error(
-        it->load->problems, position_of(it, "csv.delimiter"),
-        "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or one of + - .", it->path);
+    readings_error(it, "csv.delimiter",
+                   "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or one of + - .",
+                   it->path);
 }
 
 /* Where schemas are asked for, and who asks. */
@@ -108,9 +111,8 @@ check_registry(ReadingsLoad *it, TideRegistrySettings *registry)
     tide_problems_add_error(it->load->problems, position,
                             "'%s.registry' must have both a 'user' and a 'password', or neither", it->path);
   if (registry->user != NULL && strchr(registry->user, ':') != NULL)
-    tide_problems_add_error(it->load->problems, position_of(it, "registry.user"),
-                            "'%s.registry.user' must hold no ':', where basic authentication begins the password",
-                            it->path);
+    readings_error(it, "registry.user",
+                   "'%s.registry.user' must hold no ':', where basic authentication begins the password", it->path);
   if (has_password && !is_https)
     tide_problems_add_warning(it->load->problems, position,
                               "'%s.registry.url' ('%s') lets the password be read on the way: use https://", it->path,
@@ -126,8 +128,8 @@ load_avro(ReadingsLoad *it)
   g_autoptr(GError) error = NULL;
   TideRegistrySettings *registry = it->registry;
   if ((decode->schema_file == NULL) == (registry->url == NULL)) {
-    tide_problems_add_error(
-        it->load->problems, position_of(it, "format"),
+    readings_error(
+        it, "format",
         "'%s.format: avro' needs '%s.schema', the file with the schema, or '%s.registry' with a 'url', and not both",
         it->path, it->path, it->path);
     return;
@@ -142,9 +144,8 @@ load_avro(ReadingsLoad *it)
   if (begin != NULL)
     decode->schema = tide_avro_schema_of_file(tide_bytes(begin->data, begin->len), &error);
   if (decode->schema == NULL)
-    tide_problems_add_error(it->load->problems, position_of(it, "schema"),
-                            "'%s.schema': the schema '%s' cannot be used: %s", it->path, decode->schema_file,
-                            begin == NULL ? reason : error->message);
+    readings_error(it, "schema", "'%s.schema': the schema '%s' cannot be used: %s", it->path, decode->schema_file,
+                   begin == NULL ? reason : error->message);
 }
 
 static void
@@ -154,11 +155,10 @@ load_protobuf(ReadingsLoad *it)
   g_autofree char *reason = NULL;
   g_autoptr(GError) error = NULL;
   if (decode->schema_file == NULL || (decode->message == NULL && decode->framing != TIDE_FRAMING_CONFLUENT)) {
-    tide_problems_add_error(
-        it->load->problems, position_of(it, "format"),
-        "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc --include_imports "
-        "--descriptor_set_out writes it, and the full name of a message in it (message)",
-        it->path, decode->schema_file == NULL ? "schema" : "message");
+    readings_error(it, "format",
+                   "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc "
+                   "--include_imports --descriptor_set_out writes it, and the full name of a message in it (message)",
+                   it->path, decode->schema_file == NULL ? "schema" : "message");
     return;
   }
   tide_load_resolve(it->load, &decode->schema_file);
@@ -168,9 +168,8 @@ load_protobuf(ReadingsLoad *it)
     decode->protobuf =
         tide_protobuf_schema_new(tide_bytes(set->data, set->len), decode->message, decode->framing, &error);
   if (decode->protobuf == NULL)
-    tide_problems_add_error(it->load->problems, position_of(it, "schema"),
-                            "'%s.schema': the descriptor set '%s' cannot be used: %s", it->path, shown,
-                            set == NULL ? reason : error->message);
+    readings_error(it, "schema", "'%s.schema': the descriptor set '%s' cannot be used: %s", it->path, shown,
+                   set == NULL ? reason : error->message);
 }
 
 void
@@ -187,10 +186,10 @@ tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, T
   }
   const char *format = tide_config_format_name(it.decode->format);
   if (!tide_format_is_built_in(it.decode->format))
-    tide_problems_add_error(load->problems, position_of(&it, "format"),
-                            "'%s.format: %s' cannot be read: this program was built without %s; take one that has it "
-                            "('tidemark version' tells), or build with -D%s=enabled",
-                            path, format, format, format);
+    readings_error(&it, "format",
+                   "'%s.format: %s' cannot be read: this program was built without %s; take one that has it "
+                   "('tidemark version' tells), or build with -D%s=enabled",
+                   path, format, format, format);
   else if (it.decode->format == TIDE_FORMAT_AVRO)
     load_avro(&it);
   else if (it.decode->format == TIDE_FORMAT_PROTOBUF)

@@ -26,16 +26,12 @@ tide_config_check_table_name(const char *name, GError **error)
   gsize namespace_len = colon != NULL ? (gsize)(colon - name) : 0;
 
   if (strlen(name) > TABLE_NAME_MAX_BYTES || (colon != NULL && !is_name(name, namespace_len, "_")) ||
-      !is_name(table, strlen(table), "_.-") || table[0] == '.' || table[0] == '-') {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                        "is no table name that HBase accepts: letters, digits, _ . and -, with 'namespace:' in front "
-                        "or not");
-    return FALSE;
-  }
-  if (namespace_len == 5 && strncmp(name, "hbase", 5) == 0) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "is in the namespace of HBase's own tables");
-    return FALSE;
-  }
+      !is_name(table, strlen(table), "_.-") || table[0] == '.' || table[0] == '-')
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "is no table name that HBase accepts: letters, digits, _ . and -, with 'namespace:' in front "
+                     "or not");
+  if (namespace_len == 5 && strncmp(name, "hbase", 5) == 0)
+    return tide_fail(error, TIDE_ERROR_CONFIG, "is in the namespace of HBase's own tables");
   return TRUE;
 }
 
@@ -64,12 +60,10 @@ check_date(const DatedName *name, GError **error)
   g_autoptr(TideTimePrint) print = tide_time_print_compile(name->pattern, FALSE, &reason);
   g_auto(TideBuffer) date = {0};
 
-  if (print == NULL || print->width_bytes == 0 || !tide_time_print_has_date(print)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "has no date between { and } that can stand in a name (%s): write yyyyMMdd, yyyyMM or yyyy",
-                reason != NULL ? reason->message : "it must name a year, and be of fixed width");
-    return FALSE;
-  }
+  if (print == NULL || print->width_bytes == 0 || !tide_time_print_has_date(print))
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "has no date between { and } that can stand in a name (%s): write yyyyMMdd, yyyyMM or yyyy",
+                     reason != NULL ? reason->message : "it must name a year, and be of fixed width");
   tide_time_print_append(print, NULL, SAMPLE_TIME_NS, &date);
   g_autofree char *full =
       g_strdup_printf("%s%.*s%s", name->before, (int)date.len, (const char *)date.data, name->behind);

@@ -48,9 +48,8 @@ parse_transport(const char *text, gpointer base, GError **error)
     config->hbase.protocol = transports[i].protocol;
     return TRUE;
   }
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                      "must be one of auto, unframed-binary, framed-binary, unframed-compact, framed-compact");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG,
+                   "must be one of auto, unframed-binary, framed-binary, unframed-compact, framed-compact");
 }
 
 static char *
@@ -76,11 +75,8 @@ parse_start(const char *text, gpointer base, GError **error)
     config->kafka.start = TIDE_START_LATEST;
   } else if (tide_epoch_parse(text, &config->kafka.start_epoch_ms, NULL)) {
     config->kafka.start = TIDE_START_TIME;
-  } else {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                        "must be earliest, latest, or a time such as '2026-01-01T00:00:00Z'");
-    return FALSE;
-  }
+  } else
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be earliest, latest, or a time such as '2026-01-01T00:00:00Z'");
   return TRUE;
 }
 
@@ -125,10 +121,8 @@ parse_socket_mode(const char *text, gpointer base, GError **error)
   TideConfig *config = base;
   guint64 mode;
 
-  if (!g_ascii_string_to_unsigned(text, 8, 0, 0777, &mode, NULL)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be permission bits in octal, such as \"0660\"");
-    return FALSE;
-  }
+  if (!g_ascii_string_to_unsigned(text, 8, 0, 0777, &mode, NULL))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be permission bits in octal, such as \"0660\"");
   config->service.http_socket_mode = (guint32)mode;
   return TRUE;
 }
@@ -146,10 +140,8 @@ parse_ratio(const char *text, gpointer base, GError **error)
   char *end = NULL;
   double ratio = g_ascii_strtod(text, &end);
 
-  if (end == text || *end != '\0' || !(ratio > 0 && ratio <= 1)) {
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be a number above 0 and up to 1, such as 0.1");
-    return FALSE;
-  }
+  if (end == text || *end != '\0' || !(ratio > 0 && ratio <= 1))
+    return tide_fail(error, TIDE_ERROR_CONFIG, "must be a number above 0 and up to 1, such as 0.1");
   config->dead_letters.max_ratio = ratio;
   return TRUE;
 }
@@ -169,8 +161,7 @@ parse_qop(const char *text, gpointer base, GError **error)
 
   if (tide_sasl_layer_parse(text, &config->hbase.link.sasl.qop))
     return TRUE;
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "must be one of auto, auth, auth-int, auth-conf");
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be one of auto, auth, auth-int, auth-conf");
 }
 
 /* Of gateways that have SASL at all. */

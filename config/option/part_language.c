@@ -52,12 +52,10 @@ parse_time(const char *text, gpointer base, GError **error)
     }
   }
   g_autoptr(TideTimePrint) print = tide_time_print_compile(text, TRUE, &reason);
-  if (print == NULL) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "must be one of epoch_s, epoch_ms, epoch_us, epoch_ns, or a pattern such as yyyyMMdd (%s)",
-                reason->message);
-    return FALSE;
-  }
+  if (print == NULL)
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "must be one of epoch_s, epoch_ms, epoch_us, epoch_ns, or a pattern such as yyyyMMdd (%s)",
+                     reason->message);
   spec->moment.pattern = text;
   return TRUE;
 }
@@ -78,8 +76,7 @@ parse_slot(const char *text, TideTimeCut *cut, GError **error)
 
   if (tide_time_cut_parse(text, cut, &reason))
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot be used: %s", reason->message);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "cannot be used: %s", reason->message);
 }
 
 static gboolean

@@ -148,9 +148,8 @@ parse_decimal(const char *text, TideDecimal *decimal, GError **error)
 {
   if (tide_unit_change_read(text, decimal) && decimal->n_digits > 0)
     return TRUE;
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-              "must be a number other than 0, such as 0.001, of at most %d digits", TIDE_UNIT_CHANGE_MAX_DIGITS);
-  return FALSE;
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be a number other than 0, such as 0.001, of at most %d digits",
+                   TIDE_UNIT_CHANGE_MAX_DIGITS);
 }
 
 static gboolean

@@ -107,16 +107,6 @@ take_event(Masker *masker, const yaml_event_t *event)
     g_array_set_size(masker->levels, masker->levels->len - 1);
 }
 
-/* A text with the name of a secret in it most likely lacks the end that it was meant to have. */
-static gboolean
-swallows_secret(const yaml_event_t *event)
-{
-  const char *text = event->type == YAML_SCALAR_EVENT ? (const char *)event->data.scalar.value : "";
-
-  return tide_secret_find_value(text) != NULL ||
-         (event->start_mark.line != event->end_mark.line && tide_secret_find_name(text) != NULL);
-}
-
 /* What @from begins is no YAML, or not the YAML that was meant: nobody knows where a secret in it ends. */
 static void
 hide_rest(Masker *masker, yaml_mark_t from)
@@ -145,7 +135,11 @@ hide_values(Masker *masker, const char *source)
   while (!is_at_end && done.line <= masker->line) {
     g_auto(yaml_event_t) event = {0};
     is_at_end = !yaml_parser_parse(&parser, &event);
-    if (is_at_end || (!is_in_secret(top_of(masker)) && swallows_secret(&event))) {
+    /* A text with the name of a secret in it most likely lacks the end that it was meant to have. */
+    const char *text = !is_at_end && event.type == YAML_SCALAR_EVENT ? (const char *)event.data.scalar.value : "";
+    gboolean swallows_secret = tide_secret_find_value(text) != NULL ||
+                               (event.start_mark.line != event.end_mark.line && tide_secret_find_name(text) != NULL);
+    if (is_at_end || (!is_in_secret(top_of(masker)) && swallows_secret)) {
       hide_rest(masker, is_at_end ? last_text : event.start_mark);
       break;
     }

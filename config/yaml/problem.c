@@ -125,16 +125,6 @@ tide_problem_quote(const char *full_text)
   return g_string_free(quoted, FALSE);
 }
 
-/* Appends @text without characters that would move the caret or speak to the terminal. */
-static void
-append_printable(GString *out, const char *text)
-{
-  for (const char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
-    gunichar c = g_utf8_get_char(at);
-    g_string_append_unichar(out, c == '\t' ? ' ' : g_unichar_isprint(c) ? c : '?');
-  }
-}
-
 static void
 append_excerpt(GString *out, const TideConfigProblem *problem, const char *source)
 {
@@ -148,7 +138,11 @@ append_excerpt(GString *out, const TideConfigProblem *problem, const char *sourc
   g_autofree char *window = g_utf8_substring(line, first, MIN(n_chars, first + EXCERPT_CHARS));
 
   g_string_append_printf(out, "\n%5u | ", problem->line);
-  append_printable(out, window);
+  /* Without characters that would move the caret or speak to the terminal. */
+  for (const char *at = window; *at != '\0'; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    g_string_append_unichar(out, c == '\t' ? ' ' : g_unichar_isprint(c) ? c : '?');
+  }
   g_string_append_printf(out, "\n      | %*s^", (int)(caret - first), "");
 }
 

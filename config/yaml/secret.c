@@ -19,12 +19,6 @@ tide_secret_is_name(const char *name)
          g_str_has_suffix(name, "secret") || g_str_has_suffix(name, "key.pem");
 }
 
-static gboolean
-is_name_char(char c)
-{
-  return g_ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
-}
-
 static const char *const sounds[] = {"pas",       "secret",    "token",        "jaas",
                                      "key.pem",   "ssl.key",   "http_users",   "apikey",
                                      "api.key",   "api_key",   "api-key",      "oauthbearer.config",
@@ -65,7 +59,7 @@ tide_secret_find_value(const char *line)
 
   if (name == NULL || g_str_has_prefix(name, TIDE_SECRET_KEY_BEGINS))
     return name;
-  while (is_name_char(*name))
+  while (g_ascii_isalnum(*name) || (*name != '\0' && strchr("._-", *name) != NULL))
     name++;
   gsize n_between = strspn(name, "\"' :=");
   return strcspn(name, " :=") < n_between ? name + n_between : tide_secret_find_value(name);

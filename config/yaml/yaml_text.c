@@ -1,53 +1,39 @@
 #include "config/yaml/yaml_text.h"
 
-/* Letters that no scalar needs quotes for, in lines and in brackets alike. */
-static gboolean
-is_plain_char(guchar c, gboolean is_first)
-{
-  if (g_ascii_isalnum(c) || c == '/' || c == '_' || c == '$')
-    return TRUE;
-  return !is_first && (c == '.' || c == '-' || c == '+');
-}
+#include <string.h>
 
+/* Of letters that no scalar needs quotes for, in lines and in brackets alike. */
 static gboolean
 is_plain(const char *text, gsize len)
 {
-  static const char *const nulls[] = {"null", "Null", "NULL"};
+  static const char *const nulls[] = {"null", "Null", "NULL", NULL};
 
-  if (len == 0)
+  if (len == 0 || g_strv_contains(nulls, text))
     return FALSE;
-  for (gsize i = 0; i < G_N_ELEMENTS(nulls); i++) {
-    if (strcmp(text, nulls[i]) == 0)
-      return FALSE;
-  }
   for (gsize i = 0; i < len; i++) {
-    if (!is_plain_char((guchar)text[i], i == 0))
+    if (!g_ascii_isalnum(text[i]) && (text[i] == '\0' || strchr(i == 0 ? "/_$" : "/_$.-+", text[i]) == NULL))
       return FALSE;
   }
   return TRUE;
 }
 
 static void
-append_escaped(GString *out, gunichar c)
-{
-  if (c == '"' || c == '\\')
-    g_string_append_printf(out, "\\%c", (char)c);
-  else if (c < 0x80 ? g_ascii_isprint((char)c) : g_unichar_isprint(c))
-    g_string_append_unichar(out, c);
-  else if (c < 0x100)
-    g_string_append_printf(out, "\\x%02X", c);
-  else if (c < 0x10000)
-    g_string_append_printf(out, "\\u%04X", c);
-  else
-    g_string_append_printf(out, "\\U%08X", c);
-}
-
-static void
 append_quoted(GString *out, const char *text, gsize len)
 {
   g_string_append_c(out, '"');
-  for (const char *at = text; at < text + len; at = g_utf8_next_char(at))
-    append_escaped(out, g_utf8_get_char(at));
+  for (const char *at = text; at < text + len; at = g_utf8_next_char(at)) {
+    gunichar c = g_utf8_get_char(at);
+    if (c == '"' || c == '\\')
+      g_string_append_printf(out, "\\%c", (char)c);
+    else if (c < 0x80 ? g_ascii_isprint((char)c) : g_unichar_isprint(c))
+      g_string_append_unichar(out, c);
+    else if (c < 0x100)
+      g_string_append_printf(out, "\\x%02X", c);
+    else if (c < 0x10000)
+      g_string_append_printf(out, "\\u%04X", c);
+    else
+      g_string_append_printf(out, "\\U%08X", c);
+  }
   g_string_append_c(out, '"');
 }
 
@@ -58,16 +44,6 @@ tide_yaml_append_scalar(GString *out, const char *text, gsize len)
     g_string_append_len(out, text, (gssize)len);
   else
     append_quoted(out, text, len);
-}
-
-/* A word in quotes keeps them: without, it may mean a field. */
-static void
-append_value(GString *out, const TideYamlNode *node)
-{
-  if (node->is_quoted)
-    append_quoted(out, node->text, node->len);
-  else
-    tide_yaml_append_scalar(out, node->text, node->len);
 }
 
 static void
@@ -89,7 +65,10 @@ append_flow(GString *out, const TideYamlNode *node)
   }
   switch (node->kind) {
   case TIDE_YAML_SCALAR:
-    append_value(out, node);
+    if (node->is_quoted) /* a word in quotes keeps them: without, it may mean a field */
+      append_quoted(out, node->text, node->len);
+    else
+      tide_yaml_append_scalar(out, node->text, node->len);
     return;
   case TIDE_YAML_LIST:
     g_string_append_c(out, '[');
