@@ -38,22 +38,6 @@ find_test(TideLoad *load, const char *path, const TideYamlNode *node)
   return found;
 }
 
-static gboolean
-load_value(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_value)
-{
-  if (node->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(node)) {
-    g_autofree char *got = tide_yaml_describe(node);
-    tide_load_error(
-        load, node,
-        "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is absent or null", path,
-        got);
-    return FALSE;
-  }
-  /* A byte more, so that an empty text has a place of its own to free. */
-  *ret_value = tide_bytes(g_memdup2(node->text, node->len + 1), node->len);
-  return TRUE;
-}
-
 static void
 load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCondition *condition)
 {
@@ -64,8 +48,16 @@ load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCond
     tide_load_error(load, node, "'%s' names nothing to compare with", path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = tide_yaml_item(node, i);
-    if (load_value(load, path, item, &condition->values[condition->n_values]))
-      condition->n_values++;
+    if (item->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(item)) {
+      g_autofree char *got = tide_yaml_describe(item);
+      tide_load_error(
+          load, item,
+          "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is absent or null",
+          path, got);
+      continue;
+    }
+    /* A byte more, so that an empty text has a place of its own to free. */
+    condition->values[condition->n_values++] = tide_bytes(g_memdup2(item->text, item->len + 1), item->len);
   }
 }
 

@@ -313,16 +313,6 @@ refuse_decorations(TreeBuilder *builder, const yaml_char_t *anchor, const yaml_c
                             "a tag ('!...') cannot be used here: remove it, or quote the value");
 }
 
-static gboolean
-enter(TreeBuilder *builder, TideSourcePosition position)
-{
-  if (++builder->depth <= TIDE_YAML_MAX_DEPTH)
-    return TRUE;
-  tide_problems_add_error(builder->problems, position, "lists and mappings are nested deeper than %u",
-                          TIDE_YAML_MAX_DEPTH);
-  return FALSE;
-}
-
 static TideYamlNode *build_node(TreeBuilder *builder, const yaml_event_t *event);
 
 /* The items of a list, up to its end event. */
@@ -412,8 +402,11 @@ build_collection(TreeBuilder *builder, TideYamlKind kind, gboolean is_flow, Tide
 {
   g_autoptr(TideYamlNode) node = new_node(kind, position);
 
-  if (!enter(builder, position))
+  if (++builder->depth > TIDE_YAML_MAX_DEPTH) {
+    tide_problems_add_error(builder->problems, position, "lists and mappings are nested deeper than %u",
+                            TIDE_YAML_MAX_DEPTH);
     return NULL;
+  }
   if (!(kind == TIDE_YAML_LIST ? build_items(builder, node) : build_entries(builder, node, is_flow)))
     return NULL;
   builder->depth--;
@@ -461,22 +454,6 @@ build_node(TreeBuilder *builder, const yaml_event_t *event)
   g_assert_not_reached();
 }
 
-/* After the first document there must be nothing. */
-static gboolean
-check_end(TreeBuilder *builder)
-{
-  g_auto(yaml_event_t) document_end = {0};
-  g_auto(yaml_event_t) last = {0};
-
-  if (!next_event(builder, &document_end) || !next_event(builder, &last))
-    return FALSE;
-  if (last.type == YAML_STREAM_END_EVENT)
-    return TRUE;
-  tide_problems_add_error(builder->problems, position_of_mark(last.start_mark),
-                          "a second document begins here: a configuration is one document");
-  return FALSE;
-}
-
 static TideYamlNode *
 build_document(TreeBuilder *builder)
 {
@@ -494,9 +471,15 @@ build_document(TreeBuilder *builder)
   if (!next_event(builder, &first))
     return NULL;
   g_autoptr(TideYamlNode) root = build_node(builder, &first);
-  if (root == NULL || !check_end(builder))
+  g_auto(yaml_event_t) document_end = {0};
+  g_auto(yaml_event_t) last = {0};
+  if (root == NULL || !next_event(builder, &document_end) || !next_event(builder, &last))
     return NULL;
-  return g_steal_pointer(&root);
+  if (last.type == YAML_STREAM_END_EVENT)
+    return g_steal_pointer(&root);
+  tide_problems_add_error(builder->problems, position_of_mark(last.start_mark),
+                          "a second document begins here: a configuration is one document");
+  return NULL;
 }
 
 TideYamlNode *

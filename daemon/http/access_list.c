@@ -62,14 +62,6 @@ is_bcrypt(const char *hash)
          strspn(hash + 7, HASH_CHARACTERS) == 53 && strncmp(hash + 4, "04", 2) >= 0;
 }
 
-/* The third character after "$y$" is its cost: j9T is mkpasswd's own choice, and B takes 64 MiB. */
-static gboolean
-is_cheap_yescrypt(const char *hash)
-{
-  return hash[3] == 'j' && hash[4] != '\0' && strchr("./0123456789AB", hash[4]) != NULL && hash[5] != '\0' &&
-         strchr("./0123456789ABCDEFGHIJKLMNOPQRST", hash[5]) != NULL && hash[6] == '$';
-}
-
 /* NULL where @hash is one of a password that can be checked in reasonable time. */
 static const char *
 fault_of_hash(const char *hash)
@@ -90,7 +82,10 @@ fault_of_hash(const char *hash)
   gsize len = is_sha512 ? 86 : 43;
   if (end < hash + 4 || strlen(end) != len || strspn(end, HASH_CHARACTERS) != len)
     return unknown;
-  return is_sha512 || is_cheap_yescrypt(hash) ? NULL : too_costly;
+  /* The third character after "$y$" is its cost: j9T is mkpasswd's own choice, and B takes 64 MiB. */
+  gboolean is_cheap = hash[3] == 'j' && hash[4] != '\0' && strchr("./0123456789AB", hash[4]) != NULL &&
+                      hash[5] != '\0' && strchr("./0123456789ABCDEFGHIJKLMNOPQRST", hash[5]) != NULL && hash[6] == '$';
+  return is_sha512 || is_cheap ? NULL : too_costly;
 }
 
 static Entry *
@@ -263,17 +258,6 @@ is_password(const char *hash, const char *password)
   return is_it;
 }
 
-/* FALSE when too many were tried of late. */
-static gboolean
-may_try(TideAccessList *list, gint64 now_us)
-{
-  gint64 next_us = MAX(list->next_try_us, now_us);
-  if (next_us - now_us > (TIDE_ACCESS_BURST - 1) * TRY_INTERVAL_US)
-    return FALSE;
-  list->next_try_us = next_us + TRY_INTERVAL_US;
-  return TRUE;
-}
-
 /* One hash of each kind in the list is made, whoever asks, so that it takes as long for each name and for none. NULL:
  * @user is none. */
 static gboolean
@@ -301,8 +285,10 @@ judge_password(TideAccessList *list, const char *name, const char *password, con
     user = NULL;
   if (user != NULL && user->good[0] != '\0' && memeql_sec(user->good, digest, DIGEST_HEX_LEN))
     return TIDE_ACCESS_GRANTED;
-  if (!may_try(list, now_us))
+  gint64 next_us = MAX(list->next_try_us, now_us);
+  if (next_us - now_us > (TIDE_ACCESS_BURST - 1) * TRY_INTERVAL_US)
     return TIDE_ACCESS_TOO_OFTEN;
+  list->next_try_us = next_us + TRY_INTERVAL_US;
   if (!is_password_of(list, user, password))
     return TIDE_ACCESS_WRONG;
   memcpy(user->good, digest, sizeof user->good);

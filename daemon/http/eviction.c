@@ -15,16 +15,6 @@ tide_eviction_network(const struct in6_addr *peer)
   return (half >> 24 & 0xff) == 127 ? half & ~(guint64)0xffffff : half;
 }
 
-static guint
-count_of(const TideEvictionSlot *slots, guint n, guint64 network)
-{
-  guint count = 0;
-  for (guint i = 0; i < n; i++)
-    if (slots[i].number != 0 && slots[i].network == network)
-      count++;
-  return count;
-}
-
 guint
 tide_eviction_choose(const TideEvictionSlot *slots, guint n, guint64 newcomer)
 {
@@ -32,7 +22,9 @@ tide_eviction_choose(const TideEvictionSlot *slots, guint n, guint64 newcomer)
   for (guint i = 0; i < n; i++) {
     if (slots[i].number == 0)
       continue;
-    guint count = count_of(slots, n, slots[i].network) + (slots[i].network == newcomer ? 1 : 0);
+    guint count = slots[i].network == newcomer ? 1 : 0;
+    for (guint k = 0; k < n; k++)
+      count += slots[k].number != 0 && slots[k].network == slots[i].network ? 1 : 0;
     if (count > most || (count == most && slots[i].number < slots[chosen].number)) {
       chosen = i;
       most = count;

@@ -25,20 +25,6 @@ refuse(const TideListenRequest *request, TideErrorCode code, const char *reason,
 }
 
 static gboolean
-refuse_port(const TideListenRequest *request, int error_number, GError **error)
-{
-  const char *remedy = "choose another address for";
-  if (error_number == EADDRINUSE)
-    remedy = "another process has it; stop that one, or choose another port in";
-  else if (error_number == EACCES)
-    remedy = "ports below 1024 need a privilege; choose a higher one in";
-  else if (error_number == EADDRNOTAVAIL)
-    remedy = "no interface of this host has that address; correct";
-  return refuse(request, error_number == EADDRINUSE ? TIDE_ERROR_IN_USE : TIDE_ERROR_UNAVAILABLE,
-                g_strerror(error_number), remedy, error);
-}
-
-static gboolean
 refuse_path(const TideListenRequest *request, int error_number, GError **error)
 {
   const char *remedy = "choose another path for";
@@ -184,18 +170,6 @@ open_locked_path(const TideListenRequest *request, const TideListenAddress *addr
   return TRUE;
 }
 
-static gboolean
-open_path(const TideListenRequest *request, const TideListenAddress *address, TideListenSocket *listener,
-          GError **error)
-{
-  int lock_fd = lock_directory(address);
-  if (lock_fd < 0)
-    return refuse_path(request, errno, error);
-  gboolean is_open = open_locked_path(request, address, listener, error);
-  close(lock_fd);
-  return is_open;
-}
-
 /* ---- both ---- */
 
 static gboolean
@@ -213,10 +187,26 @@ open_address(const TideListenRequest *request, const TideListenAddress *address,
              GError **error)
 {
   TideListenSocket listener = {.fd = -1};
-  if (address->address.ss_family == AF_UNIX && !open_path(request, address, &listener, error))
-    return FALSE;
-  if (address->address.ss_family != AF_UNIX && (listener.fd = listen_on(address)) < 0)
-    return refuse_port(request, errno, error);
+  if (address->address.ss_family == AF_UNIX) {
+    int lock_fd = lock_directory(address);
+    if (lock_fd < 0)
+      return refuse_path(request, errno, error);
+    gboolean is_open = open_locked_path(request, address, &listener, error);
+    close(lock_fd);
+    if (!is_open)
+      return FALSE;
+  } else if ((listener.fd = listen_on(address)) < 0) {
+    int error_number = errno;
+    const char *remedy = "choose another address for";
+    if (error_number == EADDRINUSE)
+      remedy = "another process has it; stop that one, or choose another port in";
+    else if (error_number == EACCES)
+      remedy = "ports below 1024 need a privilege; choose a higher one in";
+    else if (error_number == EADDRNOTAVAIL)
+      remedy = "no interface of this host has that address; correct";
+    return refuse(request, error_number == EADDRINUSE ? TIDE_ERROR_IN_USE : TIDE_ERROR_UNAVAILABLE,
+                  g_strerror(error_number), remedy, error);
+  }
   *ret_socket = listener;
   return TRUE;
 }

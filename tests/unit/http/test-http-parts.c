@@ -596,6 +596,24 @@ FIXTURE_TEST("/listen-socket/unix/one-in-use-is-left")
   tide_listen_socket_close(&listener);
 }
 
+/* A check of a host on which the daemon runs tells this from an address that cannot be had. */
+TEST("/listen-socket/tcp/a-port-in-use-is-told-apart")
+{
+  TideListenRequest request = {.text = "127.0.0.1:0", .option = "service.http"};
+  TideListenSocket listener, other;
+  g_autoptr(GError) error = NULL, try_error = NULL;
+  g_assert_true(tide_listen_socket_open(&request, &listener, NULL));
+  g_autofree char *taken = g_strdup_printf("127.0.0.1:%u", tide_listen_socket_port(&listener));
+  request.text = taken;
+  g_assert_false(tide_listen_socket_open(&request, &other, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE);
+  g_assert_nonnull(
+      strstr(error->message, "another process has it; stop that one, or choose another port in 'service.http'"));
+  g_assert_false(tide_listen_socket_try(&request, &try_error));
+  g_assert_error(try_error, TIDE_ERROR, TIDE_ERROR_IN_USE);
+  tide_listen_socket_close(&listener);
+}
+
 FIXTURE_TEST("/listen-socket/unix/no-socket-is-left")
 {
   g_assert_true(g_file_set_contents(fixture->path, "precious", -1, NULL));
