@@ -125,10 +125,11 @@ def _check_texts(descriptor: Any, data: bytes, at: int = 0) -> int:
     while at < len(data):
         tag, at = _varint(data, at)
         field = descriptor.fields_by_number.get(tag >> 3) if descriptor is not None else None
-        if field is None and descriptor is not None and descriptor.GetOptions().map_entry:
+        wire = tag & 7
+        is_known = field is not None and wire == _WIRES.get(_KINDS[field.type], 0)
+        if not is_known and descriptor is not None and descriptor.GetOptions().map_entry:
             # Python's library passes over the whole entry then, libprotobuf over the field.
             raise Unsure
-        wire = tag & 7
         if wire == 0:
             _, at = _varint(data, at)
         elif wire == 2:
@@ -178,6 +179,9 @@ _INTEGERS = {"int32": (-2**31, 2**31 - 1), "sint32": (-2**31, 2**31 - 1), "sfixe
              "uint32": (0, 2**32 - 1), "fixed32": (0, 2**32 - 1), "uint64": (0, 2**64 - 1), "fixed64": (0, 2**64 - 1)}
 _KINDS = {number: name.removeprefix("TYPE_").lower()
           for name, number in descriptor_pb2.FieldDescriptorProto.Type.items()}
+# How a value is written, where that is no varint.
+_WIRES = {"double": 1, "fixed64": 1, "sfixed64": 1, "string": 2, "bytes": 2, "message": 2, "group": 3, "float": 5, "fixed32": 5,
+          "sfixed32": 5}
 
 
 def _draw_scalar(draw: random.Random, field: Any) -> Any:

@@ -169,6 +169,7 @@ TEST("/protobuf-walk/limits")
       {"72021a00", "depth@2"}, /* part/inner */
       {"720310021a", "parse@5"},
       {"820100", "depth@0"}, /* a list of messages is two levels */
+      {"d20100", "depth@0"}, /* whatever becomes of them: these are times */
       {"7a00", ";"},         /* and one of numbers is one */
       {"72022201", "depth@2"},
       {"7203220101", "depth@2"},
