@@ -186,6 +186,20 @@ TEST("/msgpack-walk/numbers-of-an-array-take-its-text")
   tide_reading_builder_free(builder);
 }
 
+/* Long enough for the way that takes no call. */
+TEST("/msgpack-walk/a-text-that-lacks-its-last-byte")
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x81\xA1p\xA9"
+                   "123456789",
+                   "p=S:123456789;"),
+      DECODER_CASE("\x81\xA1p\xA9"
+                   "12345678",
+                   "parse@12"),
+  };
+  decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
+}
+
 TEST("/msgpack-walk/limits")
 {
   static const DecoderCase cases[] = {
