@@ -256,6 +256,7 @@ def collect(scene: Scene) -> dict[str, set[str]]:
     until = tuple(f"tidemark_dead_letters_total{{{one}}} 1" for one in kept)
     shown = ("kafka_committed_offset{", "kafka_consumer_lag{", "kafka_consumer_lag_seconds{", "kafka_rebalances_total{", "kafka_stored_offset{",
              f"messages_dead_lettered_total{{.*{kept[2]}")
+    shown += (r"kafka_consumer_lag\{[^}]*\} 0\n",)  # all is committed: what shared a refused row is written
     metrics, log, code = scene.consume(scene.file_config, scene.state, (*until, *shown))
     scene.gateway.ask("table", SCHEMES, "s")
     metrics_2, log_2, _ = scene.consume(scene.topic_config, scene.directory / "state-2", (*until, *shown))
