@@ -18,6 +18,9 @@
 /* Solo rows that wait are looked at again after so long for each of them, which is several times what that takes. */
 #define LOOK_AT_WAITING_US 10
 
+/* Each sealing copies rows that wait for a suspect of their key: so often at the most while there are some. */
+#define SUSPECT_PAUSE_US (100 * TIDE_US_PER_MS)
+
 /* Tables that are open at a time, from which on dated ones are given up soon: each is looked up again and again. */
 #define MANY_TABLES 768u
 
@@ -106,8 +109,11 @@ static void
 seal(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(accumulator);
+  g_autoptr(GPtrArray) suspect_batches = tide_lane_buffer_find_suspect_batches(open);
+  request.suspect_batches = suspect_batches;
   open->last_seal_us = now_us;
   send_batches(accumulator, open, tide_row_buffer_seal(open->buffer, &request), now_us);
+  open->waits_for_suspects = suspect_batches != NULL && !tide_row_buffer_is_empty(open->buffer);
 }
 
 static void
@@ -130,9 +136,18 @@ static gboolean
 shares_key_on_the_way(const TideLaneBuffer *open)
 {
   for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
-    if (!batch->is_unmerged && tide_row_buffer_shares_keys(open->buffer, batch))
+    if (!batch->is_unmerged && !tide_batch_has_suspects_only(batch) && tide_row_buffer_shares_keys(open->buffer, batch))
       return TRUE;
   }
+  return FALSE;
+}
+
+static gboolean
+has_suspects_on_the_way(const TideLaneBuffer *open)
+{
+  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
+    if (tide_batch_has_suspects_only(batch))
+      return TRUE;
   return FALSE;
 }
 
@@ -188,15 +203,17 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
   return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + ROUND_PAUSE_US) : aged_us;
 }
 
-/* Whether the open rows may leave now, order considered. What forbids it ends with a batch that completes. */
+/* Whether the open rows may leave now, order considered. What forbids it ends with a batch that completes, or of which
+ * only suspects are left. */
 static gboolean
-may_seal(TideLaneBuffer *open)
+may_seal(TideLaneBuffer *open, gint64 now_us)
 {
-  if (tide_lane_buffer_waits_for_predecessor(open, FALSE))
+  if ((open->waits_for_suspects && now_us < open->last_seal_us + SUSPECT_PAUSE_US) ||
+      tide_lane_buffer_waits_for_predecessor(open, FALSE))
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
     return !tide_lane_buffer_has_merged_on_the_way(open);
-  if (open->shares_key || is_crowded(open, FALSE))
+  if ((open->shares_key && !has_suspects_on_the_way(open)) || is_crowded(open, FALSE))
     return FALSE;
   open->shares_key = shares_key_on_the_way(open);
   return !open->shares_key;
@@ -227,7 +244,7 @@ seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pre
   gint64 due = due_us(accumulator, open, pressure);
   if (due > now_us)
     return MIN(due, solo_us);
-  if (may_seal(open))
+  if (may_seal(open, now_us))
     seal(accumulator, open, now_us);
   return solo_us;
 }
@@ -439,7 +456,8 @@ add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffe
 static void
 seal_if_full(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
-  if (open->table->latest == TIDE_LATEST_NONE && is_full(accumulator, open) && !open->shares_key && may_seal(open))
+  if (open->table->latest == TIDE_LATEST_NONE && is_full(accumulator, open) && !open->shares_key &&
+      may_seal(open, now_us))
     seal(accumulator, open, now_us);
 }
 

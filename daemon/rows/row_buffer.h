@@ -119,9 +119,10 @@ gboolean tide_row_buffer_shares_keys(const TideRowBuffer *buffer, const TideBatc
 gboolean tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash);
 
 typedef struct TideSealRequest {
-  guint32 max_rows;    /* in a batch */
-  guint32 max_bytes;   /* encoded puts in a batch */
-  TideBatchPool *pool; /* where batches to fill come from */
+  guint32 max_rows;           /* in a batch */
+  guint32 max_bytes;          /* encoded puts in a batch */
+  TideBatchPool *pool;        /* where batches to fill come from */
+  GPtrArray *suspect_batches; /* (nullable) (element-type TideBatch): of merged rows, those with one's key stay */
   /* of solo rows: those with a key that is in one of these stay for the next sealing */
   const TideRowBuffer *merged; /* (nullable), borrowed: of the same lane */
   const TideBatch *on_the_way; /* (nullable), linked by lane_next */
@@ -130,8 +131,8 @@ typedef struct TideSealRequest {
 /**
  * tide_row_buffer_seal: encode all rows into batches and empty the buffer (its memory stays for the next rows).
  * Returns: (transfer full) (nullable): the batches, linked by next, in the order the rows came; wire, rows, sources,
- *     dependents, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A key
- *     is in one batch only: rows that had to be cut because one put would pass the limits stay in the buffer for the
+ *     dependents, key_set, is_mutations, n_rows, oldest_us and charged_bytes are filled, the rest is the caller's. A
+ * key is in one batch only: rows that had to be cut because one put would pass the limits stay in the buffer for the
  *     next sealing. Solo rows of one key may go together, as far as they write different cells.
  */
 TideBatch *tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *request);

@@ -177,6 +177,16 @@ waits_for_its_key(const TideRowBuffer *buffer, const OpenRow *row, const TideSea
   return waits;
 }
 
+/* Whether a merged row's key has a suspect that is on its way. */
+static gboolean
+waits_for_suspect(const OpenRow *row, const GPtrArray *suspect_batches)
+{
+  for (guint i = 0; suspect_batches != NULL && i < suspect_batches->len; i++)
+    if (tide_batch_may_hold_key(g_ptr_array_index(suspect_batches, i), row->key_hash))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 append_hashes(const TideRowBuffer *buffer, const OpenRow *row, TideBuffer *key_set)
 {
@@ -199,7 +209,7 @@ hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *
 {
   OpenRow *row = &rows_of(buffer)[index];
   gboolean waits = written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(buffer, row, request)
-                                   : row->follows_same_key;
+                                   : row->follows_same_key || waits_for_suspect(row, request->suspect_batches);
   if (waits) {
     row->goes_to = GOES_TO_AGAIN;
     row->target_row = tide_row_buffer_copy_row(buffer, index, again, buffer->oldest_us);

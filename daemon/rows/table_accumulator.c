@@ -100,9 +100,27 @@ gboolean
 tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
 {
   for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    if (!batch->is_unmerged)
+    if (!batch->is_unmerged && !tide_batch_has_suspects_only(batch))
       return TRUE;
   return FALSE;
+}
+
+static void
+add_suspect_batches(const TideLaneBuffer *lane, GPtrArray *batches)
+{
+  for (TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
+    if (!batch->is_unmerged && tide_batch_has_suspects_only(batch))
+      g_ptr_array_add(batches, batch);
+}
+
+GPtrArray *
+tide_lane_buffer_find_suspect_batches(const TideLaneBuffer *lane)
+{
+  g_autoptr(GPtrArray) batches = g_ptr_array_new();
+  add_suspect_batches(lane, batches);
+  for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++)
+    add_suspect_batches(g_ptr_array_index(lane->predecessors, i), batches);
+  return batches->len > 0 ? g_steal_pointer(&batches) : NULL;
 }
 
 gboolean

@@ -20,12 +20,13 @@ typedef struct TideLaneBuffer {
   TideRowBuffer *solo;   /* rows of solo keys, each of one message */
   TideBatch *on_the_way; /* borrowed, linked by lane_next: the writers have them */
   guint n_on_the_way;
-  GPtrArray *predecessors; /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
-  gboolean shares_key;     /* an open row's key is on its way; looked at again when something completed */
-  gboolean solo_freed;     /* something completed since solo rows were sealed last ... */
-  guint32 solo_left;       /* ... which left so many that wait for others of their keys ... */
-  gint64 solo_sealed_us;   /* ... and that was then */
-  gboolean is_active;      /* in active */
+  GPtrArray *predecessors;     /* (element-type TideLaneBuffer) borrowed; NULL: none. Old lanes that overlap this one */
+  gboolean shares_key;         /* an open row's key is on its way; looked at again when something completed */
+  gboolean solo_freed;         /* something completed since solo rows were sealed last ... */
+  guint32 solo_left;           /* ... which left so many that wait for others of their keys ... */
+  gint64 solo_sealed_us;       /* ... and that was then */
+  gboolean waits_for_suspects; /* rows were left at last_seal_us, whose keys have suspects on their way */
+  gboolean is_active;          /* in active */
   gint64 last_seal_us;
   gint64 last_row_us;
 } TideLaneBuffer;
@@ -48,7 +49,7 @@ typedef struct TideTableAccumulator {
   TideBudget *budget;     /* borrowed: its share */
   TideRegionMap *map;     /* ref */
   TideLaneBuffer **lanes; /* owned array of map->n_lanes; NULL until the first row */
-  GPtrArray *retired; /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
+  GPtrArray *retired;     /* owned (element-type TideLaneBuffer): of regions that are no more, until they are empty */
   TideCellsInDoubt *in_doubt; /* owned: cells in doubt */
   GHashTable *contested;      /* owned: rows_in_doubt.c: contested cells by what they are found by */
   GSequence *contested_rows;  /* owned: likewise: their rows, by when their doubt is over */
@@ -104,9 +105,14 @@ tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
   return !tide_row_buffer_is_empty(lane->buffer) || !tide_row_buffer_is_empty(lane->solo);
 }
 
-/* TRUE while rows of @lane are on their way that are not solo. No other row of a solo key is sealed beside its solo
- * rows, so the rows of other keys need not wait for these, which may be tried for minutes. */
+/* TRUE while rows of @lane are on their way that are neither solo nor suspects that are left alone. No other row of
+ * these keys is sealed beside them, so the rows of other keys need not wait for them, which may be tried for minutes.
+ */
 gboolean tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane);
+
+/* Merged batches, of @lane and of old lanes that overlap it, of which only suspects are left. Returns: (transfer
+ * container) (nullable) (element-type TideBatch): NULL when there are none. */
+GPtrArray *tide_lane_buffer_find_suspect_batches(const TideLaneBuffer *lane);
 
 /* TRUE while an old lane that overlaps @lane has rows that must be written before its merged rows, or (@of_solo) before
  * its solo ones: those wait for all that is there, which may be of their keys. */

@@ -84,9 +84,15 @@ typedef struct TideBatchDelivery {
   gboolean is_silent;  /* that was no answer */
 } TideBatchDelivery;
 
+/* Any thread. */
+typedef struct TideBatchFlags {
+  _Atomic gboolean is_cancelled;      /* set by the consumer that sealed it, at any time */
+  _Atomic gboolean has_suspects_only; /* set by its owner: all other rows of it have ended */
+} TideBatchFlags;
+
 struct TideBatch {
-  _Atomic gboolean is_cancelled; /* set by the consumer that sealed it, at any time */
-  TideBatchSealer sealer;        /* that consumer's at any time */
+  TideBatchFlags flags;
+  TideBatchSealer sealer; /* that consumer's at any time */
   /* the owner's only (see above); rows, sources and dependent rows stay as they are until it is completed */
   TideBatch *next;                  /* in whichever list holds it */
   TideCompletionQueue *completions; /* borrowed: where it goes when acknowledged */
@@ -159,13 +165,21 @@ void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, cons
 static inline void
 tide_batch_cancel(TideBatch *batch)
 {
-  atomic_store_explicit(&batch->is_cancelled, TRUE, memory_order_relaxed);
+  atomic_store_explicit(&batch->flags.is_cancelled, TRUE, memory_order_relaxed);
 }
 
 static inline gboolean
 tide_batch_is_cancelled(const TideBatch *batch)
 {
-  return atomic_load_explicit(&batch->is_cancelled, memory_order_relaxed);
+  return atomic_load_explicit(&batch->flags.is_cancelled, memory_order_relaxed);
+}
+
+/* Its other rows have ended, and what is left may be tried for minutes, or until another row of the region is accepted:
+ * rows of other keys need not wait for it. */
+static inline gboolean
+tide_batch_has_suspects_only(const TideBatch *batch)
+{
+  return atomic_load_explicit(&batch->flags.has_suspects_only, memory_order_relaxed);
 }
 
 /* What becomes of its cells is not known at @now_us: an abandoned call may still be at work. */

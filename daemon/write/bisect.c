@@ -532,6 +532,7 @@ end_batch(TideBisect *bisect, TideBatch *batch, gint64 now_us)
     due_us = MIN(due_us, known.seen_us > 0 ? known.due_us : now_us + bisect->options.retry_max_us);
   }
   delivery->not_before_us = MAX(due_us, now_us + tide_upper_half_us(bisect->options.retry_min_us));
+  atomic_store_explicit(&batch->flags.has_suspects_only, TRUE, memory_order_relaxed);
 }
 
 TideFailure
