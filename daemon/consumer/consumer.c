@@ -100,6 +100,18 @@ is_read_to_end(const TideConsumer *consumer)
   return TRUE;
 }
 
+static gboolean
+reads_on(const TideConsumer *consumer)
+{
+  for (guint i = 0; i < consumer->partitions->len; i++) {
+    const TidePartition *partition = tide_consumer_partition(consumer, i);
+    if (partition->assigned && !partition->end.is_reached && partition->halt.text == NULL &&
+        partition->pauses.reasons == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 void
 tide_consumer_look_whether_finished(TideConsumer *consumer)
 {
@@ -111,6 +123,7 @@ tide_consumer_look_whether_finished(TideConsumer *consumer)
       (is_read_to_end(consumer) || (consumer->pauses.dead_letters_paused && tide_consumer_is_held_for_good(consumer)));
   if (is_finished)
     show(consumer);
+  atomic_store_explicit(&consumer->status.reads_on, reads_on(consumer), memory_order_relaxed);
   atomic_store_explicit(&consumer->status.finished, is_finished, memory_order_release);
 }
 

@@ -124,6 +124,7 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .held_permille = atomic_load_explicit(&status->held_permille, memory_order_relaxed),
       .had_assignment = atomic_load_explicit(&status->had_assignment, memory_order_relaxed),
       .finished = atomic_load_explicit(&status->finished, memory_order_relaxed),
+      .reads_on = atomic_load_explicit(&status->reads_on, memory_order_relaxed),
       .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),
       .left_held = atomic_load_explicit(&status->left_held, memory_order_relaxed),
       .fatal = atomic_load_explicit(&status->fatal, memory_order_acquire),

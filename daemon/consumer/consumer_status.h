@@ -20,6 +20,7 @@ typedef struct TideConsumerState {
   gboolean had_assignment;                  /* ever */
   gboolean finished;  /* with until_end: of what is assigned now, all is read and acknowledged, but for what waits for
                        * an operator: halted partitions, dead letters that may not be kept */
+  gboolean reads_on;  /* with until_end: a partition is not read to its end, and nothing keeps it from being read */
   gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
   guint64 left_held;  /* after the end: messages that are written, and not committed: rewind.h */
   gboolean fatal;     /* the client is fenced: the program must end */
@@ -48,6 +49,7 @@ typedef struct TideConsumerStatus {
   _Atomic guint32 held_permille;
   _Atomic gboolean had_assignment;
   _Atomic gboolean finished;
+  _Atomic gboolean reads_on;
   _Atomic gboolean left_work;
   _Atomic guint64 left_held;
   _Atomic gboolean fatal;

@@ -135,8 +135,8 @@ void tide_rewind_forget_letters(TideRewind *rewind, gint64 committed_offset);
 
 /* Whether the message at @offset had ended as it was read before. */
 gboolean tide_rewind_has_ended(const TideRewind *rewind, gint64 offset);
-/* @ended: (transfer full): what had ended of all that was read since the last rewind; what has not been read again since
- * then stays. @end_offset: behind that */
+/* @ended: (transfer full): what had ended of all that was read since the last rewind; what has not been read again
+ * since then stays. @end_offset: behind that */
 void tide_rewind_set_ended(TideRewind *rewind, GArray *ended, gint64 end_offset);
 /* What all this takes, for the budget. */
 gsize tide_rewind_memory_bytes(const TideRewind *rewind);

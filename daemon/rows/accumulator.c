@@ -160,7 +160,7 @@ is_crowded(const TideLaneBuffer *open, gboolean of_solo)
     return FALSE;
   guint n = 0;
   for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    n += batch->is_unmerged == of_solo ? 1 : 0;
+    n += batch->is_unmerged == of_solo && !tide_batch_has_suspects_only(batch) ? 1 : 0;
   return n >= MAX_ON_THE_WAY;
 }
 

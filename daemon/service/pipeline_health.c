@@ -23,6 +23,7 @@ typedef struct Totals {
   gboolean fatal;
   gboolean denied;
   gboolean stuck;
+  gboolean reads_on; /* a run to the end */
 } Totals;
 
 void
@@ -111,6 +112,7 @@ total(TidePipelineHealth *health, gint64 now_us)
     totals.n_finished += state.finished || state.refused ? 1 : 0; /* who is refused has nothing to do */
     totals.n_refused += state.refused ? 1 : 0;
     totals.had_assignment &= state.had_assignment || state.refused;
+    totals.reads_on |= state.reads_on;
     totals.fatal |= state.fatal;
     totals.denied |= state.denied;
     totals.stuck |= now_us - state.last_round_us > STUCK_US;
@@ -405,7 +407,7 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
 
 /* Whether a run to the end would wait for ever, as nothing comes any more that shows whether rows are to blame. */
 static void
-watch_stuck_rows(TidePipelineHealth *health, gint64 now_us)
+watch_stuck_rows(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
   if (!health->parts->options.until_end || atomic_load_explicit(&health->stuck.exit_code, memory_order_relaxed) != 0)
     return;
@@ -413,7 +415,7 @@ watch_stuck_rows(TidePipelineHealth *health, gint64 now_us)
   TideStuck stuck = tide_lanes_stuck(health->parts->lanes, &text);
   if (stuck == TIDE_STUCK_BUSY)
     return;
-  if (stuck == TIDE_STUCK_NOT)
+  if (stuck == TIDE_STUCK_NOT || totals->reads_on) /* what is still to be read may show it */
     health->stuck.since_us = 0;
   else if (health->stuck.since_us == 0)
     health->stuck.since_us = now_us;
@@ -602,7 +604,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->unlocated, totals.unlocated);
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
     tide_gauge_set(health->paused_for[bit], totals.paused_for[bit]);
-  watch_stuck_rows(health, now_us);
+  watch_stuck_rows(health, &totals, now_us);
   log_troubles(health, now_us);
   log_pauses(health, &totals, now_us);
   if (health->parts->watch != NULL) {

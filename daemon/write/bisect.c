@@ -465,14 +465,15 @@ static char *
 describe_waiting(const Refused *refused, gsize n_bytes, const TideSuspect *known, gboolean has_witness)
 {
   if (refused->is_silent)
-    return g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes was sent alone %u times and got no answer, as from a "
-                           "proxy with a limit for requests: raise that; others of its batch are written, later rows "
+    return g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes was sent alone %u times, and no call with it succeeded; "
+                           "where a proxy limits requests, raise that; others of its batch are written, later rows "
                            "with their keys wait: %s",
                            n_bytes, known->n_pauses, refused->text);
-  return g_strdup_printf(
-      "a row is refused alone%s: %s",
-      has_witness ? "" : ", and no other row of its region is accepted, which would show that the row is to blame",
-      refused->text);
+  return g_strdup_printf("a row is refused alone%s: %s",
+                         has_witness ? ""
+                                     : ", and no other row of its region was accepted since its last try, which would "
+                                       "show that the row is to blame",
+                         refused->text);
 }
 
 /* A round of a row that was refused alone, or got no answer alone. */

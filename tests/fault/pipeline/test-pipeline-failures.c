@@ -315,7 +315,7 @@ PIPELINE_TEST("/pipeline-failures/hold/D10-F16-row-that-waits-for-want-of-anothe
   running_pipeline_wait_fatal(running);
   running_pipeline_assert_reason(running,
                                  "row 'host1#1763700000000' of table 'METRIC' cannot be written: a row is refused "
-                                 "alone, and no other row of its region is accepted");
+                                 "alone, and no other row of its region was accepted since");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
   tide_pipeline_state_clear(&state);

@@ -1,5 +1,6 @@
 /* Rows that HBase refuses with a text that does not say why: they cost no other row of their region. */
 #include "fault/pipeline/pipeline_fixture.h"
+#include "util/clock.h"
 #include "write/suspects.h"
 
 #define VAGUE                                                                                                          \
@@ -8,6 +9,13 @@
   "rs1,16020,1"
 
 #define REFUSED_TEST(path) TEST_WITH(PipelineFixture, pipeline_fixture_set_up_letters, pipeline_fixture_tear_down, path)
+
+static void
+set_up_two_brokers(PipelineFixture *fixture, gconstpointer data)
+{
+  pipeline_fixture_set_up_brokers(fixture, 2);
+  mock_kafka_create_topic(fixture->kafka, DEAD_LETTERS, 1);
+}
 
 #define LATEST_ONLY                                                                                                    \
   "tables:\n"                                                                                                          \
@@ -84,6 +92,23 @@ REFUSED_TEST("/pipeline-refused/latest/lone-row-holds-no-other-of-its-region")
   pipeline_fixture_assert_only_letter(fixture, "0", "0");
 }
 
+/* The same with two consumers, as by default, where the region's other rows are of the row's own consumer. */
+REFUSED_TEST("/pipeline-refused/latest/lone-row-holds-no-other-of-its-consumer")
+{
+  guint fault = refuse(fixture, "bad");
+  pipeline_fixture_produce(fixture, 1, "bad", PIPELINE_BASE_MS, "v");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC LATEST_ONLY, .kafka = ", threads: 2"});
+  pipeline_fixture_wait_hits(fixture, fault, 2);
+  produce_others(fixture, 10);
+  guint64 hits = hits_until_rows(fixture, fault, "CURRENT_METRIC", 10, 5 * TIDE_SUSPECT_ROUNDS);
+  g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
+  g_test_message("%u dead letters", letters->len);
+  running_pipeline_stop(running, 100);
+  g_assert_cmpuint(hits, <, 5 * TIDE_SUSPECT_ROUNDS);
+}
+
 /* The same beside a row that is accepted: others of the region are written before the rounds are over. */
 REFUSED_TEST("/pipeline-refused/latest/row-that-is-tried-delays-no-other-of-its-region")
 {
@@ -135,4 +160,158 @@ REFUSED_TEST("/pipeline-refused/history/split-region-does-not-wait-for-a-row-tha
   g_assert_cmpuint(hits_until_rows(fixture, fault, "METRIC", 10, before + 5 * TIDE_SUSPECT_ROUNDS), <,
                    before + 5 * TIDE_SUSPECT_ROUNDS);
   running_pipeline_stop(running, 100);
+}
+
+/* The second partition comes later by @delay_ms than the first one. */
+static void
+delay_second_partition(PipelineFixture *fixture, int delay_ms)
+{
+  mock_kafka_set_coordinator(fixture->kafka, FIXTURE_GROUP, 1);
+  mock_kafka_set_leader(fixture->kafka, FIXTURE_TOPIC, 0, 1);
+  mock_kafka_set_leader(fixture->kafka, FIXTURE_TOPIC, 1, 2);
+  mock_kafka_delay_request(fixture->kafka, 2, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_NO_ERROR, delay_ms);
+}
+
+static gboolean
+has_ended(const TidePipelineState *state, gpointer data)
+{
+  return state->finished || state->fatal_exit != 0;
+}
+
+#define TWO_BROKERS_TEST(path) TEST_WITH(PipelineFixture, set_up_two_brokers, pipeline_fixture_tear_down, path)
+
+/* The rest of the topic is still to be read, which may show who is to blame: a run to the end does not end before. */
+TWO_BROKERS_TEST("/pipeline-refused/end/run-does-not-end-before-the-end-of-the-topic")
+{
+  (void)refuse(fixture, "bad");
+  pipeline_fixture_produce(fixture, 0, "bad", PIPELINE_BASE_MS, "v");
+  produce_others(fixture, 10);
+  delay_second_partition(fixture, 40000);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC HISTORY_ONLY, .until_end = TRUE});
+  running_pipeline_wait(running, has_ended, NULL);
+  guint64 n_rows = fake_hbase_row_count(fixture->hbase, "METRIC");
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_test_message("exit %d with %" G_GUINT64_FORMAT " rows: %s", state.fatal_exit, n_rows, state.reason);
+  tide_pipeline_state_clear(&state);
+  running_pipeline_stop(running, 100);
+  g_assert_cmpuint(n_rows, ==, 10);
+}
+
+/* One refused row in each of many batches: the others of the region are written, and wait for none of them. */
+REFUSED_TEST("/pipeline-refused/many/batches-with-a-row-that-is-tried-delay-no-others")
+{
+  const guint n_rows = 1000, n_bad = n_rows / 10;
+  (void)refuse(fixture, "bad");
+  for (guint i = 0; i < n_rows; i++)
+    pipeline_fixture_produce(fixture, 0, i % 10 == 5 ? "bad" : "good", PIPELINE_BASE_MS + i, "v");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC HISTORY_ONLY "batch: { max_rows: 10 }\n");
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  guint64 n_poison = 0, n_written = 0;
+  while (n_poison == 0 && n_written < n_rows - n_bad) {
+    pipeline_fixture_wait_a_little(deadline_us, "a row is found to be refused, or all others are written");
+    n_poison = running_pipeline_sum(running, "tidemark_hbase_poison_rows_total");
+    n_written = fake_hbase_row_count(fixture->hbase, "METRIC");
+  }
+  g_test_message("%" G_GUINT64_FORMAT " rows written before the first dead letter", n_written);
+  running_pipeline_stop(running, 100);
+  g_assert_cmpuint(n_written, ==, n_rows - n_bad);
+}
+
+/* ---- exactly once ---- */
+
+#define CERTAIN                                                                                                        \
+  "Failed 1 action: org.apache.hadoop.hbase.DoNotRetryIOException: Cell with size 10485999 exceeds limit of 10485760 " \
+  "bytes: 1 time, servers with issues: rs1,16020,1"
+
+static void
+refuse_latest(PipelineFixture *fixture, const char *host, const char *text)
+{
+  for (guint i = 0; i < FIXTURE_GATEWAYS; i++) {
+    TideScriptedFault rule = {.kind = TIDE_FAULT_IO_ERROR,
+                              .call = TIDE_CALL_PUT_MULTIPLE,
+                              .table = "CURRENT_METRIC",
+                              .row_prefix = tide_bytes_of_string(host),
+                              .message = text,
+                              .can_retry = TIDE_CAN_RETRY_NO};
+    scripted_gateway_add_fault(fixture->gateways[i], &rule);
+  }
+}
+
+/* Each message whose payload has "bad" is in the topic of dead letters, and no other, @most times at most. */
+static void
+assert_letters(PipelineFixture *fixture, guint n_bad, guint most)
+{
+  g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < letters->len; i++) {
+    const TideMockRecord *letter = g_ptr_array_index(letters, i);
+    g_autoptr(GBytes) partition = mock_record_header(letter, TIDE_DEAD_LETTER_HEADER_PARTITION);
+    g_autofree char *payload = g_strndup(g_bytes_get_data(letter->payload, NULL), g_bytes_get_size(letter->payload));
+    g_autofree char *number = g_strndup(g_bytes_get_data(partition, NULL), g_bytes_get_size(partition));
+    char *which = g_strdup_printf("%s %" G_GUINT64_FORMAT, number, letter_offset(letter));
+    guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, which)) + 1;
+    g_assert_nonnull(strstr(payload, "\"bad"));
+    g_assert_cmpuint(n, <=, most);
+    g_hash_table_insert(seen, which, GUINT_TO_POINTER(n));
+  }
+  g_test_message("%u letters of %u messages", letters->len, g_hash_table_size(seen));
+  g_assert_cmpuint(g_hash_table_size(seen), ==, n_bad);
+}
+
+#define BOTH_TABLES "batch: { latest_window: 50ms }\n"
+
+static void
+exact_two_threads(PipelineFixture *fixture, const char *text, gboolean goes_on)
+{
+  refuse_latest(fixture, "bad", text);
+  for (guint i = 0; i < 400; i++) {
+    g_autofree char *host = i % 10 == 3 ? g_strdup("bad") : g_strdup_printf("h%u", i % 7);
+    pipeline_fixture_produce(fixture, (gint32)(i / 10 % 2), host, PIPELINE_BASE_MS + i / 20, "v");
+    pipeline_fixture_produce(fixture, (gint32)(i / 10 % 2), host, PIPELINE_BASE_MS + i, "w");
+  }
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 2, .options = TO_TOPIC BOTH_TABLES, .kafka = ", threads: 2"});
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (pipeline_fixture_committed(fixture, 0) < fixture->produced[0] ||
+         pipeline_fixture_committed(fixture, 1) < fixture->produced[1]) {
+    pipeline_fixture_wait_a_little(deadline_us, "all is committed");
+    if (goes_on && running_pipeline_sum(running, "tidemark_messages_dead_lettered_total") < 80)
+      pipeline_fixture_produce(fixture, 0, "h0", PIPELINE_BASE_MS, "v");
+  }
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 80);
+  running_pipeline_end(running);
+  assert_letters(fixture, 80, 1);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "CURRENT_METRIC"), ==, 7);
+}
+
+REFUSED_TEST("/pipeline-refused/exact/certain-key-of-two-threads")
+{
+  exact_two_threads(fixture, CERTAIN, FALSE);
+}
+
+REFUSED_TEST("/pipeline-refused/exact/more-keys-than-are-solo")
+{
+  const guint n_keys = 4300;
+  refuse_latest(fixture, "bad", CERTAIN);
+  for (guint i = 0; i < 2 * n_keys; i++) {
+    g_autofree char *host = g_strdup_printf("bad%u", i / 2);
+    pipeline_fixture_produce(fixture, 0, host, PIPELINE_BASE_MS + i, "v");
+    if (i % 100 == 0)
+      pipeline_fixture_produce(fixture, 1, "h", PIPELINE_BASE_MS + i, "v");
+  }
+  LogCapture *capture = log_capture_start();
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){
+                   .gateways = 2, .options = TO_TOPIC BOTH_TABLES, .kafka = ", max_span_messages: 100000"});
+  pipeline_fixture_wait_all_committed(fixture);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2 * n_keys);
+  g_test_message("rewinds %" G_GUINT64_FORMAT ", in vain %" G_GUINT64_FORMAT,
+                 running_pipeline_sum(running, "tidemark_kafka_rewinds_total"),
+                 running_pipeline_sum(running, "tidemark_kafka_rewinds_in_vain_total"));
+  running_pipeline_end(running);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_nonnull(strstr(lines, "are merged"));
+  assert_letters(fixture, 2 * n_keys, 1);
 }

@@ -52,6 +52,35 @@ test_solo_rows_wait_for_what_came_before(void)
   tide_buffer_clear_memory(&a.prefix);
 }
 
+/* A merged row stays, and goes on merging, while a suspect of its key is tried; others leave. */
+static void
+test_merged_rows_wait_for_a_suspect_of_their_key(void)
+{
+  Column a;
+  make_column(&a, TIDE_WIRE_BINARY, 1);
+  TideRowBuffer buffer;
+  tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NEWEST, NULL);
+  TideSealRequest seal = request(1000, 1 << 20);
+  append(&buffer, "x", &a, "1", 10, 0);
+  TideBatch *suspect = tide_row_buffer_seal(&buffer, &seal);
+  g_autoptr(GPtrArray) suspects = g_ptr_array_new();
+  g_ptr_array_add(suspects, suspect);
+  seal.suspect_batches = suspects;
+  append(&buffer, "x", &a, "2", 20, 1);
+  append(&buffer, "y", &a, "2", 20, 2);
+  g_autofree char *others = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(others, ==, "[y q1@20=2;]1 ");
+  append(&buffer, "x", &a, "3", 30, 3);
+  g_assert_null(tide_row_buffer_seal(&buffer, &seal));
+  seal.suspect_batches = NULL;
+  g_autofree char *waited = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
+  g_assert_cmpstr(waited, ==, "[x q1@30=3;]2 ");
+  g_autofree char *tried = describe(suspect, TIDE_WIRE_BINARY);
+  tide_row_buffer_clear(&buffer);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
+  tide_buffer_clear_memory(&a.prefix);
+}
+
 /* Rows that give a cell one value, another, and that again: the last waits for the one between, also where the first,
  * or its like, is on its way already. */
 static void
@@ -81,6 +110,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   tide_budget_init(&budget, 1 << 30);
   g_test_add_func("/row-seal/batches-of-solo-rows-are-small", test_batches_of_solo_rows_are_small);
+  g_test_add_func("/row-seal/merged-rows-wait-for-a-suspect-of-their-key",
+                  test_merged_rows_wait_for_a_suspect_of_their_key);
   g_test_add_func("/row-seal/solo-rows-wait-for-what-came-before", test_solo_rows_wait_for_what_came_before);
   g_test_add_func("/row-seal/solo-rows-of-three-values", test_solo_rows_of_three_values_go_one_by_one);
   return g_test_run();
