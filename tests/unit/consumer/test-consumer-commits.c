@@ -198,6 +198,7 @@ test_quiet_partitions_are_committed_again(Fixture *fixture, gconstpointer option
     tide_consumer_commits_renew(&fixture->commits, at_us);
   g_assert_false(fixture->commits.marks_moved);
   tide_consumer_commits_renew(&fixture->commits, now_us + hour_us);
+  g_assert_cmpint(tide_consumer_commits_due_us(&fixture->commits), <, G_MAXINT64);
   tide_consumer_commits_store_marks(&fixture->commits);
   ASSERT_ASKED(fixture, "commit 0 5, ");
 }

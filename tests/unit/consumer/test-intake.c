@@ -214,6 +214,29 @@ test_M5_repeated_message_is_remembered_before_an_overflow(Fixture *fixture, gcon
   g_assert_cmpint(partition->uncertain.doubt.until_us, ==, 0);
 }
 
+/* All cells of a repeated message are in doubt, whichever of its readings is the latest. */
+static void
+test_repeated_message_is_in_doubt_up_to_its_latest_cell(Fixture *fixture, gconstpointer options)
+{
+  TidePartition *partition = fixture->partition;
+  partition->uncertain.repeated =
+      (TideRepeated){.until_us = tide_now_us() + 1000 * TIDE_US_PER_S, .end_offset = 10, .left_messages = 10};
+  take(fixture, 5, "[{\"host\":\"a\",\"ts\":1763700000005,\"v\":1}," GOOD "]");
+  g_assert_cmpint(partition->uncertain.doubt.time_ms, ==, RECORD_MS + 5);
+}
+
+/* The halt at damaged messages ends before the first that follows them: 'past-halt' must not pass over that one. */
+static void
+test_halt_at_damage_ends_before_the_next_message(Fixture *fixture, gconstpointer options)
+{
+  TidePartition *partition = fixture->partition;
+  tide_pauses_halt_at_message(&fixture->bare.pauses, partition, 5, g_strdup("it is damaged"));
+  partition->halt.is_damaged = TRUE;
+  take(fixture, 9, GOOD);
+  g_assert_cmpint(tide_halt_past(&partition->halt.note, 5), ==, 9);
+  assert_unfinished(fixture, 0);
+}
+
 /* ---- bad ones ---- */
 
 static void
@@ -397,6 +420,9 @@ main(int argc, char **argv)
   ADD("good/each-keeps-to-its-table-and-span", plain, test_each_message_keeps_to_its_table_and_span);
   ADD("good/M5-repeated-is-remembered-before-an-overflow", plain,
       test_M5_repeated_message_is_remembered_before_an_overflow);
+  ADD("good/repeated-is-in-doubt-up-to-its-latest-cell", plain,
+      test_repeated_message_is_in_doubt_up_to_its_latest_cell);
+  ADD("bad/halt-at-damage-ends-before-the-next", plain, test_halt_at_damage_ends_before_the_next_message);
   ADD("good/age-of-the-newest", plain, test_age_of_the_newest_message);
   ADD("bad/becomes-a-dead-letter", plain, test_bad_one_becomes_a_dead_letter);
   ADD("bad/is-passed-over-where-that-is-chosen", skipping, test_bad_one_is_passed_over_where_that_is_chosen);

@@ -106,6 +106,38 @@ test_what_cannot_be_used_has_its_record_s_time(Fixture *fixture, gconstpointer d
   g_assert_cmpint(tide_offsets_newest(&partition->offsets)->timestamp_ms, ==, 2000);
 }
 
+/* The log's end says nothing of a halted partition: messages before it were not taken. */
+static void
+test_end_of_the_log_passes_no_halt(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  tide_partition_assign(partition);
+  partition->location.is_located = TRUE;
+  partition->commit.start_offset = 5;
+  partition->halt.text = g_strdup("it is halted at offset 5");
+  tide_partition_reach_end(partition, 9);
+  g_assert_cmpint(tide_partition_position(partition), ==, 5);
+  tide_partition_assign(partition);
+  partition->location.is_located = TRUE;
+  partition->commit.start_offset = 5;
+  g_assert_null(partition->halt.text);
+  tide_partition_reach_end(partition, 9);
+  g_assert_cmpint(tide_partition_position(partition), ==, 9);
+}
+
+/* The age of what is not committed survives a refused commit. */
+static void
+test_refused_commit_keeps_the_age(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  tide_partition_assign(partition);
+  tide_partition_skip(partition, &fixture->rig.budget, &(TideMessage){.offset = 5, .timestamp_ms = 1000},
+                      TIDE_REJECT_PARSE);
+  tide_partition_commit_asked(partition, 6, FALSE, FALSE);
+  tide_partition_commit_answered(partition, 6, FALSE);
+  g_assert_cmpint(partition->offsets.finished_ms, ==, 1000);
+}
+
 #define ADD(path, func) g_test_add("/partition/" path, Fixture, NULL, set_up, func, tear_down)
 
 /* Its series are those of what it is now. */
@@ -131,6 +163,8 @@ main(int argc, char **argv)
   ADD("what-is-tracked-is-charged", test_what_is_tracked_is_charged);
   ADD("readings-without-rows-are-not-in-flight", test_readings_without_rows_are_not_in_flight);
   ADD("what-cannot-be-used-has-its-record-s-time", test_what_cannot_be_used_has_its_record_s_time);
+  ADD("end-of-the-log-passes-no-halt", test_end_of_the_log_passes_no_halt);
+  ADD("refused-commit-keeps-the-age", test_refused_commit_keeps_the_age);
   ADD("renamed-counts-for-its-source", test_renamed_counts_for_its_source);
   return g_test_run();
 }

@@ -545,6 +545,118 @@ test_R7_overflow_behind_the_first_message_keeps_the_distance(Fixture *fixture, g
   g_assert_cmpuint(tide_partition_span(partition), ==, 100); /* from 100, which is committed still, to 199 */
 }
 
+/* The same, where a second overflow outlasts the first, and rewinds that pass neither come between. */
+static void
+test_second_overflow_keeps_the_distance(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[100];
+  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
+  tide_partition_commit_answered(partition, 100, TRUE);
+  begin(fixture, 100, 100, refs);
+  tide_rewind_hold_all(partition, refs[50].sequence, 700);
+  tide_rewind_hold_all(partition, refs[70].sequence, 900);
+  ack(fixture, refs, 100);
+  tide_rewind_ask(partition, TIDE_REWIND_CANCELLED, 1);
+  rewind_at(fixture, 1); /* at 150 */
+  begin(fixture, 150, 50, refs);
+  ack(fixture, refs, 50);
+  rewind_at(fixture, 700); /* at 150 */
+  begin(fixture, 150, 50, refs);
+  ack(fixture, refs, 50);
+  rewind_at(fixture, 700 + SETTLE_US); /* at 170 */
+  begin(fixture, 170, 30, refs);
+  g_assert_cmpuint(tide_partition_span(partition), ==, 100);
+}
+
+/* A doubt that ends earlier does not shorten one that covers its messages. */
+static void
+test_overflow_is_not_shortened(Fixture *fixture, gconstpointer data)
+{
+  TideSourceRef refs[100];
+  begin(fixture, 100, 100, refs);
+  tide_rewind_hold_all(fixture->partition, refs[50].sequence, 700);
+  tide_rewind_hold_all(fixture->partition, refs[60].sequence, 500);
+  rewind_at(fixture, 700);
+}
+
+/* A message whose contested cells are not remembered is held until the rewind: a later value cannot be found. */
+static void
+test_hold_without_memory_is_not_ended(Fixture *fixture, gconstpointer data)
+{
+  TideSourceRef refs[10];
+  begin(fixture, 100, 10, refs);
+  tide_rewind_hold(fixture->partition, refs[3], 500, FALSE);
+  tide_rewind_end_hold(fixture->partition, refs[3]);
+  ack(fixture, refs, 10);
+  g_assert_cmpint(tide_partition_position(fixture->partition), ==, 103);
+}
+
+/* A message counts as finished before a rewind until it is committed, and no longer once a rewind found it unfinished.
+ */
+static void
+test_finished_messages_are_known_until_they_are_committed(Fixture *fixture, gconstpointer data)
+{
+  TideRewind *rewind = &fixture->partition->rewind;
+  const TideEndedRange before = {100, 200}, again = {100, 120};
+  GArray *ended = g_array_new(FALSE, FALSE, sizeof(TideEndedRange));
+  g_array_append_val(rewind->ended, before);
+  tide_rewind_forget_letters(rewind, 199);
+  g_assert_true(tide_rewind_has_ended(rewind, 199));
+  g_array_append_val(ended, again);
+  tide_rewind_set_ended(rewind, ended, 150);
+  g_assert_true(tide_rewind_has_ended(rewind, 119));
+  g_assert_false(tide_rewind_has_ended(rewind, 130));
+  g_assert_true(tide_rewind_has_ended(rewind, 150));
+}
+
+/* The gauge of a held offset ends with the ownership. */
+static void
+test_held_offset_is_shown_while_it_is_owned(Fixture *fixture, gconstpointer data)
+{
+  TideSourceRef ref;
+  begin(fixture, 100, 1, &ref);
+  tide_rewind_hold(fixture->partition, ref, 500, TRUE);
+  tide_partition_show(fixture->partition);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_kafka_offset_held", NULL), ==, 1);
+  tide_partition_release(fixture->partition, &fixture->rig.budget);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_kafka_offset_held", NULL), ==, 0);
+}
+
+/* Only what a note says counts: a commit without a note does not tell the next owner that messages far ahead were sent.
+ */
+static void
+test_commit_without_a_note_is_not_far(Fixture *fixture, gconstpointer data)
+{
+  TidePartition *partition = fixture->partition;
+  TideSourceRef refs[2];
+  begin(fixture, 100, 2, refs);
+  tide_rewind_hold(partition, refs[1], 500, TRUE);
+  ack(fixture, refs, 2);
+  tide_partition_commit_asked(partition, 101, FALSE, FALSE);
+  tide_partition_commit_answered(partition, 101, TRUE);
+  g_assert_false(partition->commit.is_far);
+}
+
+/* The latency is that of the first write: the time of a rewind is not the pipeline's. */
+static void
+test_latency_is_observed_once(Fixture *fixture, gconstpointer data)
+{
+  const TideMapped mapped = {.n_rows = 1, .n_readings = 1, .timestamp_ms = 1000};
+  TideSourceRef first, second;
+  begin(fixture, 100, 1, &first);
+  for (guint round = 0; round < 2; round++) {
+    second = tide_partition_begin(fixture->partition, &fixture->rig.budget, 101, &mapped, FALSE);
+    ack(fixture, &second, 1);
+    g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_write_latency_seconds", NULL), ==, 1);
+    if (round == 0) {
+      tide_rewind_ask(fixture->partition, TIDE_REWIND_CANCELLED, 1);
+      rewind_at(fixture, 1);
+      begin(fixture, 100, 1, &first);
+    }
+  }
+}
+
 /* While the brokers are asked where it stands, a batch from before a rewind is forgotten. */
 static void
 test_R8_offset_never_goes_back_while_it_is_located(Fixture *fixture, gconstpointer data)
@@ -588,6 +700,13 @@ main(int argc, char **argv)
   ADD("R3-dead-letter-of-a-reading-is-counted", test_R3_dead_letter_of_a_reading_is_counted);
   ADD("R7-second-rewind-keeps-the-distance", test_R7_second_rewind_keeps_the_distance_to_what_is_committed);
   ADD("R7-overflow-behind-keeps-the-distance", test_R7_overflow_behind_the_first_message_keeps_the_distance);
+  ADD("R7-second-overflow-keeps-the-distance", test_second_overflow_keeps_the_distance);
+  ADD("overflow-is-not-shortened", test_overflow_is_not_shortened);
+  ADD("hold-without-memory-is-not-ended", test_hold_without_memory_is_not_ended);
+  ADD("finished-messages-are-known", test_finished_messages_are_known_until_they_are_committed);
+  ADD("held-offset-is-shown-while-it-is-owned", test_held_offset_is_shown_while_it_is_owned);
+  ADD("commit-without-a-note-is-not-far", test_commit_without_a_note_is_not_far);
+  ADD("latency-is-observed-once", test_latency_is_observed_once);
   ADD("R8-offset-never-goes-back-while-it-is-located", test_R8_offset_never_goes_back_while_it_is_located);
   return g_test_run();
 }
