@@ -31,6 +31,32 @@ test_rows_of_a_lost_partition_are_cancelled(Fixture *fixture, gconstpointer data
   g_assert_cmpuint(fixture->n_cancelled, ==, 0);
 }
 
+/* Rows that are not merged are looked for like all others. */
+static void
+test_solo_rows_of_others_are_found(Fixture *fixture, gconstpointer data)
+{
+  g_autoptr(GHashTable) own = g_hash_table_new(NULL, NULL);
+  g_hash_table_add(own, GUINT_TO_POINTER(0));
+  make_solo(fixture, DATA, "k");
+  g_assert_false(tide_accumulator_has_others(fixture->accumulator, own));
+  fixture->source = (TideSourceRef){.assignment = 1};
+  append(fixture, DATA, "k", "1");
+  g_assert_true(tide_accumulator_has_others(fixture->accumulator, own));
+}
+
+/* What an alert asks for, whichever table was the last to get a row. */
+static void
+test_oldest_open_row_is_told(Fixture *fixture, gconstpointer data)
+{
+  gint64 first_us = fixture->now_us;
+  g_assert_cmpint(tide_accumulator_oldest_us(fixture->accumulator), ==, 0);
+  append(fixture, DATA, "a", "1");
+  fixture->now_us = first_us + 5;
+  append(fixture, LATEST, "a", "1");
+  append(fixture, REPLACED, "a", "1");
+  g_assert_cmpint(tide_accumulator_oldest_us(fixture->accumulator), ==, first_us);
+}
+
 /* A cancelled batch whose call had no answer is in doubt like any other; what it replaced is as contested as before. */
 static void
 test_cancelled_batch_is_not_written_but_in_doubt(Fixture *fixture, gconstpointer data)
@@ -514,6 +540,8 @@ main(int argc, char **argv)
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
   g_unsetenv("STATE_DIRECTORY");
   ADD("latest-rows-wait-while-writes-take-long", test_latest_rows_wait_while_writes_take_long, 0);
+  ADD("solo-rows-of-others-are-found", test_solo_rows_of_others_are_found, 0);
+  ADD("oldest-open-row-is-told", test_oldest_open_row_is_told, 0);
   ADD("rows-leave-in-rounds", test_rows_leave_in_rounds, 0);
   ADD("cancelled/rows-of-a-lost-partition", test_rows_of_a_lost_partition_are_cancelled, 0);
   ADD("cancelled/batch-is-not-written-but-in-doubt", test_cancelled_batch_is_not_written_but_in_doubt, 0);

@@ -35,7 +35,9 @@ test_all_is_charged(void)
   TideSealRequest seal = request(1000, 1 << 20);
   TideRowBuffer buffer;
   tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_ALL, NULL);
-  append(&buffer, "x", &a, "1", 10, 0);
+  for (guint32 i = 0; i < 1000; i++) /* they merge, but each message is a source */
+    append(&buffer, "x", &a, "1", 10, i);
+  g_assert_cmpuint(tide_budget_used_racy(&budget), >=, 1000 * sizeof(TideBatchSource));
   guint64 open_bytes = tide_budget_used_racy(&budget);
   g_assert_cmpuint(open_bytes, >, 0);
   for (guint i = 0; i < 100; i++)

@@ -7,9 +7,14 @@ test_batches_of_solo_rows_are_small(void)
 {
   Column a;
   make_column(&a, TIDE_WIRE_BINARY, 1);
-  TideSealRequest seal = request(1000, 1 << 20);
+  TideSealRequest seal = request(1000, 1 << 20), small = request(10, 1 << 20);
   TideRowBuffer buffer;
   tide_row_buffer_init(&buffer, &budget, TIDE_WIRE_BINARY, TIDE_MERGE_NONE, NULL);
+  for (guint i = 0; i < 20; i++)
+    append(&buffer, (const char[]){(char)('a' + i), '\0'}, &a, "1", 10, i);
+  TideBatch *smaller = tide_row_buffer_seal(&buffer, &small);
+  g_assert_cmpuint(smaller->n_rows, ==, 10); /* batch.max_rows is less */
+  g_autofree char *all = describe(smaller, TIDE_WIRE_BINARY);
   for (guint i = 0; i < 100; i++) {
     g_autofree char *key = g_strdup_printf("%02u", i);
     append(&buffer, key, &a, "1", 10, i);
