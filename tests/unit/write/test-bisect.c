@@ -319,6 +319,42 @@ TEST("/bisect/K7-calls-that-get-no-answer-are-halved")
   }
 }
 
+/* Two silences count where nothing of the batch was accepted between them: then it may be the size. What was accepted
+ * earlier says nothing of a later call. */
+TEST("/bisect/only-silences-in-a-row-halve-a-call")
+{
+  Gateway *gateway = gateway_new();
+  TideBatch *batch = gateway_add_batch(gateway, 0, 20);
+  gateway->call.max_rows = 10;
+  gateway->ending = TIDE_OUTCOME_UNKNOWN;
+  for (guint32 accepted = 0; accepted < 2; accepted++) {
+    gateway->ending_after = accepted; /* calls */
+    (void)gateway_send(gateway);
+    g_assert_cmpuint(batch->delivery.piece_rows, ==, 0);
+    g_assert_cmpint(batch->delivery.is_acknowledged, ==, accepted > 0);
+  }
+  gateway->ending_after = 0;
+  (void)gateway_send(gateway);
+  g_assert_cmpuint(batch->delivery.piece_rows, ==, 5);
+  g_assert_false(batch->delivery.is_acknowledged);
+  gateway_free(gateway);
+}
+
+/* A table that is disabled while a suspect is tried is suspended, also where all other rows are written. */
+TEST("/bisect/suspect-may-tell-that-its-table-is-suspended")
+{
+  Gateway *gateway = gateway_new();
+  gateway_add_batch(gateway, 0, 20);
+  gateway->is_uncertain = TRUE;
+  gateway->is_bad[7] = TRUE;
+  for (guint round = 0; round < 2; round++)
+    g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_OK);
+  gateway->ending = TIDE_OUTCOME_SUSPEND;
+  gateway->ending_after = 1; /* behind the control row */
+  g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_SUSPEND);
+  gateway_free(gateway);
+}
+
 /* A row on which the gateway crashes or hangs keeps none of its batch waiting, and is never poison below the smallest
  * limit of a gateway: it is written once it gets an answer. */
 TEST("/bisect/D14-row-without-an-answer-keeps-nobody-waiting")

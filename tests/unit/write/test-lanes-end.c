@@ -554,6 +554,31 @@ test_stuck_row_is_told(Fixture *fixture, gconstpointer data)
   tide_lane_unref(b);
 }
 
+/* A failed batch stays the first of its lane, and the lane has been failing since its first failure. */
+static void
+test_lane_fails_since_its_first_failure(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  gint64 first_us = tide_now_us() - 100 * TIDE_US_PER_S;
+  TideCall call;
+  submit(fixture, lane, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  const TideBatch *failed = call.batches[0];
+  for (guint i = 0; i < 3; i++) {
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "no", first_us + i * TIDE_US_PER_S);
+    if (i == 0)
+      submit(fixture, lane, 1, 100);
+    g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, first_us);
+    g_assert_cmpuint(troubles->len, ==, 1);
+    g_assert_cmpint(((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->since_us, ==, first_us);
+    g_assert_true(take_now(fixture, &call));
+    g_assert_true(call.batches[0] == failed);
+  }
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+}
+
 /* However often it failed, a lane is due again after hbase.retry_max. */
 static void
 test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
@@ -598,6 +623,7 @@ main(int argc, char **argv)
   ADD("/lanes-end/last-success-is-one", test_last_success_is_one);
   ADD("/lanes-end/late-refusals-of-a-suspended-table-lengthen-no-wait",
       test_late_refusals_of_a_suspended_table_lengthen_no_wait);
+  ADD("/lanes-end/lane-fails-since-its-first-failure", test_lane_fails_since_its_first_failure);
   ADD("/lanes-end/wait-has-a-bound", test_wait_has_a_bound);
   return g_test_run();
 }

@@ -294,13 +294,41 @@ test_oldest_row_tells_how_long_rows_wait(Fixture *fixture, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(mapped_us); i++)
     submit_aged(fixture, lanes[i], 1, 100, BATCH_OF_PUTS, mapped_us[i]);
   g_assert_cmpint(tide_lanes_state(fixture->lanes).oldest_us, ==, 1000);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 3);
   TideCall call;
   while (take_now(fixture, &call))
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_cmpuint(count_completed(fixture), ==, 3);
   g_assert_cmpint(tide_lanes_state(fixture->lanes).oldest_us, ==, 0);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).waiting_rows, ==, 0);
+  g_assert_cmpuint(tide_lanes_state(fixture->lanes).in_flight_rows, ==, 0);
   tide_lane_unref(a);
   tide_lane_unref(b);
+}
+
+static void
+count_wake(gpointer data)
+{
+  ++*(guint *)data;
+}
+
+/* The first batch of an empty queue wakes the consumer, which takes those behind it, too. */
+static void
+test_first_completion_wakes(Fixture *fixture, gconstpointer data)
+{
+  TideCompletionQueue completions;
+  guint n_wakes = 0;
+  tide_completion_queue_init(&completions, count_wake, &n_wakes);
+  for (guint round = 1; round <= 2; round++) {
+    tide_completion_queue_push(&completions, tide_batch_new());
+    g_assert_cmpuint(n_wakes, ==, round);
+    tide_completion_queue_push(&completions, tide_batch_new());
+    g_assert_cmpuint(n_wakes, ==, round);
+    TideBatch *first = tide_completion_queue_take(&completions, 0);
+    tide_batch_free(first->next);
+    tide_batch_free(first);
+  }
+  tide_completion_queue_clear(&completions);
 }
 
 #define ADD(path, func) g_test_add(path, Fixture, NULL, set_up, func, tear_down)
@@ -320,6 +348,7 @@ main(int argc, char **argv)
   ADD("/lanes/closed-table-is-forgotten", test_closed_table_is_forgotten);
   ADD("/lanes/limits-of-calls-change", test_limits_of_calls_change);
   ADD("/lanes/oldest-row-tells-how-long-rows-wait", test_oldest_row_tells_how_long_rows_wait);
+  ADD("/lanes/first-completion-wakes", test_first_completion_wakes);
   ADD("/lanes/many-writers-bring-every-batch-back-once", test_many_writers_bring_every_batch_back_once);
   return g_test_run();
 }
