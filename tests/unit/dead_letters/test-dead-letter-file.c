@@ -19,6 +19,7 @@
  * entries when that is told. */
 static guint n_syncs;
 static guint n_syncs_to_fail;
+static const char *emptied_at_a_sync; /* a file that an operator cuts short just then, at one that fails; once */
 static gboolean directories_are_empty;
 static const char *moved_at_a_sync; /* a file that an operator moves away just then; once */
 
@@ -28,6 +29,9 @@ fsync(int fd)
   n_syncs++;
   if (n_syncs_to_fail > 0) {
     n_syncs_to_fail--;
+    if (emptied_at_a_sync != NULL)
+      g_assert_cmpint(truncate(emptied_at_a_sync, 0), ==, 0);
+    emptied_at_a_sync = NULL;
     errno = EIO;
     return -1;
   }
@@ -154,6 +158,34 @@ test_torn_tail(Fixture *fixture, gconstpointer data)
   assert_content(fixture, ".torn", "{\"torn\n");
 }
 
+/* Each crash leaves its own: none is lost. */
+static void
+test_torn_tails_are_all_kept(Fixture *fixture, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++) {
+    write_content(fixture, i == 0 ? LETTER "first\n{\"torn" : LETTER "first\n{\"more");
+    tide_dead_letter_file_free(open_file(fixture, 6));
+  }
+  assert_content(fixture, ".torn", "{\"torn\n{\"more\n");
+}
+
+/* A line longer than a file may be has a file of its own, and leaves no empty one behind. */
+static void
+test_empty_file_is_not_rotated(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *line = g_strnfill(2000, 'x');
+  memcpy(line, LETTER, strlen(LETTER));
+  line[1999] = '\n';
+  TideDeadLetterFile *file = open_file(fixture, 0);
+  append(file, line);
+  tide_dead_letter_file_free(file);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GPtrArray) paths = tide_dead_letter_file_list(fixture->path, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(paths->len, ==, 1);
+  assert_content(fixture, "", line);
+}
+
 /* Longer than what is looked at in one step, and nothing else in the file. */
 static void
 test_torn_only(Fixture *fixture, gconstpointer data)
@@ -273,6 +305,14 @@ test_f13_no_hole_after_a_truncation(Fixture *fixture, gconstpointer data)
   n_syncs_to_fail = 1;
   append_fails(file, "second\n", TIDE_ERROR_IO, g_strerror(EIO));
   assert_content(fixture, "", "");
+  append(file, "second\n");
+  n_syncs_to_fail = 1;
+  emptied_at_a_sync = fixture->path;
+  append_fails(file, "more\n", TIDE_ERROR_IO, g_strerror(EIO));
+  g_autofree char *content = NULL;
+  gsize len = 1;
+  g_assert_true(g_file_get_contents(fixture->path, &content, &len, NULL));
+  g_assert_cmpuint(len, ==, 0);
   append(file, "third\n");
   truncate_file(fixture);
   append(file, "fourth\n");
@@ -463,6 +503,8 @@ main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   ADD("lines-are-appended", test_lines_are_appended);
   ADD("E8-a-torn-tail-is-put-aside", test_torn_tail);
+  ADD("torn-tails-are-all-kept", test_torn_tails_are_all_kept);
+  ADD("empty-file-is-not-rotated", test_empty_file_is_not_rotated);
   ADD("E8-a-file-of-one-torn-line-is-put-aside", test_torn_only);
   ADD("E4-a-file-of-something-else-stays", test_another_file_stays);
   ADD("E4-a-file-of-something-else-that-comes-stays", test_another_file_that_comes_stays);

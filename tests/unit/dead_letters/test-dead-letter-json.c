@@ -145,6 +145,22 @@ test_unknown_moment_is_not_told(void)
   g_assert_true(g_str_has_prefix((const char *)line.data, "{\"topic\":\"metrics\","));
 }
 
+/* A record's time may be the beginning of time, which is no unknown one. */
+static void
+test_first_moment_comes_back(void)
+{
+  g_auto(TideBuffer) line = {0};
+  TideDeadLetter dead_letter = full_dead_letter(), read;
+  dead_letter.timestamp_ms = 0;
+  tide_dead_letter_json_append(&line, &dead_letter, -1);
+  TideDeadLetterParser *parser = tide_dead_letter_parser_new();
+  g_autoptr(GError) error = NULL;
+  g_assert_true(tide_dead_letter_parser_parse(parser, tide_buffer_bytes(&line), &read, NULL, &error));
+  g_assert_no_error(error);
+  g_assert_cmpint(read.timestamp_ms, ==, 0);
+  tide_dead_letter_parser_free(parser);
+}
+
 static void
 test_what_is_no_dead_letter_is_refused(void)
 {
@@ -201,6 +217,7 @@ main(int argc, char **argv)
   g_test_add_func("/dead-letter-json/every-byte-comes-back", test_every_byte_comes_back);
   g_test_add_func("/dead-letter-json/what-is-not-there-stays-so", test_what_is_not_there_stays_so);
   g_test_add_func("/dead-letter-json/unknown-moment-is-not-told", test_unknown_moment_is_not_told);
+  g_test_add_func("/dead-letter-json/first-moment-comes-back", test_first_moment_comes_back);
   g_test_add_func("/dead-letter-json/values-of-every-length", test_values_of_every_length);
   g_test_add_func("/dead-letter-json/the-line-as-it-is-documented", test_the_line_as_it_is_documented);
   g_test_add_func("/dead-letter-json/what-is-no-dead-letter-is-refused", test_what_is_no_dead_letter_is_refused);
