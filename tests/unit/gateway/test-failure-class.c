@@ -135,6 +135,7 @@ static const Case cases_in_doubt[] = {
     {"Failed after attempts=16, exceptions:\n2026-11-21T10:00:00Z, RpcRetryingCaller{globalStartTime=1, pause=100, "
      "maxAttempts=16}, " HBASE "NotServingRegionException: T,,1 is not online on rs1",
      YES, UNKNOWN},
+    {"Failed 1 action: java.lang.IllegalStateException: closed: 1 time, " SERVER, YES, UNKNOWN},
     {"Failed 1 action: UnheardOfException: 1 time, " SERVER, YES, UNKNOWN},
     {"its disk is full", YES, UNKNOWN},
     {"its disk is full", ABSENT, UNKNOWN},

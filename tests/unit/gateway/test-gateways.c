@@ -202,6 +202,7 @@ FIXTURE_TEST("/gateway-load/a-full-gateway-gets-no-more-for-a-growing-pause")
     fixture->now_us += pause_us;
     g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us), ==, 4);
     g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us + 1), ==, 4);
+    g_assert_cmpuint(tide_gateway_load_allowed(load, fixture->now_us + 60 * TIDE_US_PER_S), ==, 4); /* it is not used */
   }
 }
 
@@ -245,6 +246,18 @@ FIXTURE_TEST("/gateway-load/failing-calls-open-the-breaker-when-others-work")
   write_calls(fixture, 0, 1, 5);
   g_assert_false(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5));
   g_assert_cmpint(tide_gateway_load_open_circuit(load, fixture->now_us), ==, fixture->now_us + TIDE_US_PER_S);
+}
+
+/* One that was away and answers probes again has to show that it takes calls. */
+FIXTURE_TEST("/gateway-load/first-failure-after-an-outage-opens-the-breaker")
+{
+  fixture->loads[1].n_connections = 1;
+  for (guint was_away = 0; was_away < 2; was_away++) {
+    write_calls(fixture, 0, 1, 5);
+    tide_gateway_load_came_back(&fixture->loads[0], was_away > 0);
+    write_calls(fixture, 1, 1, 5);
+    g_assert_cmpint(call(fixture, 0, TIDE_CALL_END_NO_ANSWER, 5), ==, was_away > 0);
+  }
 }
 
 /* A lone writer would stay where nothing works, and never find out that another gateway does. */
