@@ -60,6 +60,7 @@ TEST("/commit-note/K1-halts-are-read-back")
   g_assert_cmpstr(text, ==, "tidemark 1 closed span=7 start=-10001");
   TideCommitNote note;
   g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10009"), &note));
+  g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10006"), &note));
   g_assert_false(tide_commit_note_parse(TIDE_BYTES_LITERAL("tidemark 1 closed span=7 start=-10"), &note));
 }
 
@@ -262,6 +263,19 @@ TEST("/kafka-watch/K8-markers-are-no-messages")
   g_assert_cmpint(tide_lag_messages(&read_up, 0, 52, 51), ==, 0);
 }
 
+/* Before the first answer the lag is unknown, not 0. */
+TEST("/kafka-watch/lag-is-unknown-before-the-first-answer")
+{
+  const TideKafkaConfig config = {0};
+  TideMetrics *metrics = tide_metrics_new();
+  TideKafkaWatch *watch = tide_kafka_watch_new(&config, 0, metrics);
+  TideWatchedPartition *watched = tide_kafka_watch_add(watch, "t", 0, NULL);
+  g_assert_false(tide_kafka_watch_lag(watch).is_known);
+  tide_kafka_watch_remove(watch, watched);
+  tide_kafka_watch_free(watch);
+  tide_metrics_free(metrics);
+}
+
 /* One look: the time to be witnessed next, and what the brokers answer. */
 typedef struct Look {
   gint64 next_time_ms, next_offset, present_offset, end_offset;
@@ -388,6 +402,17 @@ FIXTURE_TEST("/kafka-goal/ours-are-waited-for")
   note_part(fixture, 0, 5, OTHERS, 1000); /* taken away: who has it now gets as long as anybody */
   g_assert_cmpint(judge(fixture, 1058), ==, TIDE_GOAL_AHEAD);
   g_assert_cmpint(judge(fixture, 1059), ==, TIDE_GOAL_MISSED);
+}
+
+/* What this process has finished is no progress of what others have. */
+FIXTURE_TEST("/kafka-goal/finished-ones-make-nobody-wait")
+{
+  note_part(fixture, 2, 30, OTHERS, 0);
+  for (gint64 at_s = 0; at_s <= 60; at_s++) {
+    note_part(fixture, 0, 10, OURS, at_s);
+    note_part(fixture, 1, 5, OTHERS, at_s);
+    g_assert_cmpint(judge(fixture, at_s), ==, at_s < 60 ? TIDE_GOAL_AHEAD : TIDE_GOAL_MISSED);
+  }
 }
 
 FIXTURE_TEST("/kafka-goal/others-are-waited-for-while-they-move")
