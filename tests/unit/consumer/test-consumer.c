@@ -634,3 +634,20 @@ CONSUMER_TEST(plain, "/consumer/end/M4-at-too-many-dead-letters-awaits-no-rewind
   g_assert_true(is_finished(fixture));
   keep_dead_letter(fixture, job);
 }
+
+/* While a stop waits, messages are dropped on their way: that the log's end was reached says nothing of them. */
+CONSUMER_TEST(plain, "/consumer/end/of-the-log-moves-no-offset-while-stopping")
+{
+  TideConsumer *consumer = fixture->consumer;
+  TideKafkaWatch *watch = tide_kafka_watch_new(&fixture->flow.config->kafka, 0, fixture->flow.metrics);
+  assign(fixture, 0, 5);
+  consumer->context.watch = watch;
+  atomic_store(&consumer->stopping, TRUE);
+  reach_end(fixture, 0, 9);
+  g_assert_cmpint(tide_partition_position(tide_consumer_partition(consumer, 0)), ==, 5);
+  atomic_store(&consumer->stopping, FALSE);
+  reach_end(fixture, 0, 9);
+  g_assert_cmpint(tide_partition_position(tide_consumer_partition(consumer, 0)), ==, 9);
+  consumer->context.watch = NULL;
+  tide_kafka_watch_free(watch);
+}

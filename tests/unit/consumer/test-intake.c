@@ -312,6 +312,30 @@ test_H3_message_that_was_taken_before_has_its_dead_letter(Fixture *fixture, gcon
   g_assert_true(tide_partition_add_refused(partition, &fixture->bare.flow.budget, ref, 1)); /* or has another one */
 }
 
+/* Many dead letters of a message become one of the whole message: it owes nothing for the one that is kept already. */
+static void
+test_many_dead_letters_are_one_beside_a_kept_one(Fixture *fixture, gconstpointer options)
+{
+  enum { N_BAD = 600 };
+  TidePartition *partition = fixture->partition;
+  g_autoptr(GString) many = g_string_new("[" GOOD);
+  for (guint i = 0; i < N_BAD; i++)
+    g_string_append(many, ",{\"host\":\"c\",\"v\":3}");
+  g_string_append(many, "]");
+  partition->commit.start_offset = 5;
+  take(fixture, 5, PARTLY_BAD);
+  assert_made(fixture, 1, 1);
+  bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
+  take(fixture, 5, many->str);
+  assert_made(fixture, 1, 1);
+  TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
+  g_assert_cmpuint(job->n_acks, ==, N_BAD - 1);
+  bare_dead_letters_keep(&fixture->bare.flow, job);
+  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+}
+
 /* What cannot be kept does not keep a partition from being read again: it is given up, and comes again. */
 static void
 test_M4_dead_letters_of_a_rewind_are_given_up(Fixture *fixture, gconstpointer options)
@@ -432,6 +456,7 @@ main(int argc, char **argv)
       test_bad_one_holds_where_no_place_is_for_dead_letters);
   ADD("bad/H3-what-was-taken-before-has-its-dead-letter", plain,
       test_H3_message_that_was_taken_before_has_its_dead_letter);
+  ADD("bad/many-dead-letters-are-one-beside-a-kept-one", plain, test_many_dead_letters_are_one_beside_a_kept_one);
   ADD("bad/M4-dead-letters-of-a-rewind-are-given-up", plain, test_M4_dead_letters_of_a_rewind_are_given_up);
   ADD("bad/no-dead-letter-is-kept-twice", plain, test_no_dead_letter_is_kept_twice);
   ADD("dated/rows-wait-for-their-table", dated, test_rows_wait_until_their_table_is_there);
