@@ -369,6 +369,23 @@ test_one_that_is_too_large_ends_the_holding(Fixture *fixture, gconstpointer data
   g_assert_cmpuint(await_kept(fixture, 1), ==, 1);
 }
 
+/* One that is kept after a failure shows that the topic is back: the others are sent at once. */
+static void
+test_one_that_is_kept_after_a_failure_ends_all_waits(Fixture *fixture, gconstpointer data)
+{
+  answer(0, TOO_LARGE, N_REFUSALS, NONE);
+  answer(1, FAILED, 1, KEPT);
+  submit(fixture, 0);
+  await_retries(fixture, N_REFUSALS);
+  submit(fixture, 1);
+  g_assert_cmpuint(await_kept(fixture, 1), ==, 1u << 1);
+  g_assert_true(tide_dead_letter_queue_stop(fixture->dead_letters, G_MAXINT64));
+  for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++) {
+    g_assert_cmpuint(fixture->dead_letters->stages[i].n_failures, ==, 0);
+    g_assert_cmpint(fixture->dead_letters->stages[i].next_us, ==, 0);
+  }
+}
+
 /* As when no producer can be made. */
 static void
 test_what_cannot_be_sent_is_sent_later(Fixture *fixture, gconstpointer data)
@@ -460,6 +477,7 @@ main(int argc, char **argv)
   ADD("C2-one-that-is-too-large-is-sent-seldom", test_one_that_is_too_large_is_sent_seldom);
   ADD("C2-one-that-is-too-large-ends-the-holding", test_one_that_is_too_large_ends_the_holding);
   ADD("C2-one-that-is-too-large-goes-with-its-partition", test_one_that_is_too_large_goes_with_its_partition);
+  ADD("C2-one-that-is-kept-after-a-failure-ends-all-waits", test_one_that_is_kept_after_a_failure_ends_all_waits);
   ADD("C8-what-cannot-be-sent-is-sent-later", test_what_cannot_be_sent_is_sent_later);
   ADD("what-may-be-kept-is-waited-for", test_what_may_be_kept_is_waited_for);
   g_test_add_func("/dead-letter-queue-work/K16-stop-keeps-nothing-and-says-so", test_stop_keeps_nothing_and_says_so);

@@ -1,5 +1,7 @@
 /* Messages of which rows were refused: one dead letter in all, and every acknowledgement settled once. */
+#include "dead_letters/dead_letter_reasons.h"
 #include "dead_letters/message_dead_letters.h"
+#include "util/clock.h"
 
 /* The dead letter of @sequence is kept. Returns: what that settles. */
 static guint32
@@ -109,11 +111,38 @@ test_every_reason_is_documented(void)
   g_assert_null(strstr(at, "\n| `"));
 }
 
+/* The status says since when and how long a reason has made dead letters. */
+static void
+test_first_and_last_of_a_reason(void)
+{
+  const TideDeadLetter dead_letter = {.topic = TIDE_BYTES_LITERAL("m"), .reason = TIDE_BYTES_LITERAL("parse")};
+  gint64 first_ms[2];
+  TideMetrics *metrics = tide_metrics_new();
+  TideDeadLetterReasons *reasons = tide_dead_letter_reasons_new(metrics);
+  tide_dead_letter_reasons_note_come(reasons, &dead_letter);
+  for (guint i = 0; i < 2; i++) {
+    tide_dead_letter_reasons_note_kept(reasons, &dead_letter);
+    TideDeadLettersView view = tide_dead_letter_reasons_view(reasons);
+    g_assert_cmpint(view.kept, ==, i + 1);
+    const TideDeadLetterReasonView *first = &g_array_index(view.reasons, TideDeadLetterReasonView, 0);
+    first_ms[i] = first->first_ms;
+    g_assert_cmpint(first->last_ms > first->first_ms, ==, i > 0);
+    g_array_unref(view.reasons);
+    g_array_unref(view.recent);
+    while (tide_wall_clock_epoch_ms() <= first_ms[i])
+      g_thread_yield();
+  }
+  g_assert_cmpint(first_ms[1], ==, first_ms[0]);
+  tide_dead_letter_reasons_free(reasons);
+  tide_metrics_free(metrics);
+}
+
 int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/message-dead-letters/every-reason-is-documented", test_every_reason_is_documented);
+  g_test_add_func("/message-dead-letters/first-and-last-of-a-reason", test_first_and_last_of_a_reason);
   g_test_add_func("/message-dead-letters/first-reason-of-several", test_first_reason_of_several);
   g_test_add_func("/message-dead-letters/one-dead-letter-settles-all-rows-of-a-message",
                   test_one_dead_letter_settles_all_rows_of_a_message);
