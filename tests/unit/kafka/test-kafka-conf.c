@@ -620,6 +620,25 @@ TEST("/kafka-right/words-for-a-shell")
               "--operation Read --group ''");
 }
 
+/* What a client purges after a fatal error is not the fault: the error is. */
+TEST("/kafka-error/fatal-error-is-told-of-what-it-purges")
+{
+  static const rd_kafka_resp_err_t codes[] = {RD_KAFKA_RESP_ERR__FATAL, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
+                                              RD_KAFKA_RESP_ERR__PURGE_INFLIGHT};
+  rd_kafka_t *kafka = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), NULL, 0);
+  rd_kafka_test_fatal_error(kafka, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "it lost its place");
+  for (gsize i = 0; i < G_N_ELEMENTS(codes); i++) {
+    rd_kafka_resp_err_t code = codes[i];
+    g_autofree char *text = tide_kafka_error_describe(kafka, &code);
+    g_assert_cmpint(code, ==, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+    g_assert_nonnull(strstr(text, "it lost its place"));
+  }
+  rd_kafka_resp_err_t other = RD_KAFKA_RESP_ERR__TIMED_OUT;
+  g_autofree char *text = tide_kafka_error_describe(kafka, &other);
+  g_assert_cmpstr(text, ==, "Local: Timed out");
+  rd_kafka_destroy(kafka);
+}
+
 static char *
 absent(const TideKafkaConfig *config, TideKafkaAcl right, const char *name)
 {

@@ -579,6 +579,30 @@ test_lane_fails_since_its_first_failure(Fixture *fixture, gconstpointer data)
   tide_lane_unref(lane);
 }
 
+/* A region that no longer is one of those with most rows is shown while rows wait for it. */
+static void
+test_cooled_region_is_shown_while_it_is_busy(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lanes[TIDE_LANES_HOT + 1];
+  gint64 now_us = tide_now_us(), waiting_rows = 0;
+  TideCall call;
+  for (guint i = 0; i <= TIDE_LANES_HOT; i++) {
+    lanes[i] = lane_of(fixture, 0, (const char[]){(char)('a' + i), '\0'}, "");
+    submit(fixture, lanes[i], i < TIDE_LANES_HOT ? 1 : 10,
+           100); /* the last has most, and takes the first one's place */
+    g_assert_true(take_now(fixture, &call));
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
+  }
+  g_assert_cmpuint(count_completed(fixture), ==, TIDE_LANES_HOT + 1);
+  submit(fixture, lanes[0], 1, 100);
+  g_autoptr(GArray) loads = tide_lanes_regions(fixture->lanes, 100, now_us);
+  for (guint i = 0; i < loads->len; i++)
+    waiting_rows += g_array_index(loads, TideLoad, i).waiting_rows;
+  g_assert_cmpint(waiting_rows, ==, 1);
+  for (guint i = 0; i <= TIDE_LANES_HOT; i++)
+    tide_lane_unref(lanes[i]);
+}
+
 /* However often it failed, a lane is due again after hbase.retry_max. */
 static void
 test_wait_has_a_bound(Fixture *fixture, gconstpointer data)
@@ -624,6 +648,7 @@ main(int argc, char **argv)
   ADD("/lanes-end/late-refusals-of-a-suspended-table-lengthen-no-wait",
       test_late_refusals_of_a_suspended_table_lengthen_no_wait);
   ADD("/lanes-end/lane-fails-since-its-first-failure", test_lane_fails_since_its_first_failure);
+  ADD("/lanes-end/cooled-region-is-shown-while-it-is-busy", test_cooled_region_is_shown_while_it_is_busy);
   ADD("/lanes-end/wait-has-a-bound", test_wait_has_a_bound);
   return g_test_run();
 }
