@@ -102,6 +102,18 @@ FIXTURE_TEST("/gateways/refused-connection-takes-no-place")
   tide_gateways_close_link(fixture->gateways, &link, FALSE);
 }
 
+/* As after an upgrade or a change of its configuration. */
+FIXTURE_TEST("/gateways/one-that-comes-back-in-another-mode-is-used")
+{
+  wait_up(fixture);
+  TideGatewayOptions framed = {.port = scripted_gateway_port(fixture->gateway), .framed = TRUE};
+  TideGatewayLink link = open_link(fixture);
+  scripted_gateway_free(fixture->gateway);
+  tide_gateways_close_link(fixture->gateways, &link, TRUE);
+  fixture->gateway = scripted_gateway_new(&framed);
+  wait_up(fixture);
+}
+
 /* ---- K6: of which cluster ---- */
 
 #define OTHER_CLUSTER "7be3f4c1-0d2e-4b6a-8f15-93a0c2d4e6b8"

@@ -65,17 +65,23 @@ tear_down(Fixture *fixture, gconstpointer data)
 #define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
 
 static TideDeadLetterJob *
-job_at(gint64 offset)
+job_of(gint64 offset, TideBytes value)
 {
   TideDeadLetter dead_letter = {.topic = TIDE_BYTES_LITERAL("m"),
                                 .offset = offset,
                                 .timestamp_ms = -1,
-                                .value = TIDE_BYTES_LITERAL("{bad"),
+                                .value = value,
                                 .has_value = TRUE,
                                 .reading_index = -1,
                                 .reason = TIDE_BYTES_LITERAL("parse"),
                                 .text = TIDE_BYTES_LITERAL("it is not JSON")};
   return tide_dead_letter_job_new(&dead_letter, (TideSourceRef){0}, 1, NULL);
+}
+
+static TideDeadLetterJob *
+job_at(gint64 offset)
+{
+  return job_of(offset, TIDE_BYTES_LITERAL("{bad"));
 }
 
 static void
@@ -176,6 +182,20 @@ TEST_OF(Fixture, GINT_TO_POINTER(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
   atomic_store(&no_clients, FALSE);
   g_assert_cmpint(tide_kafka_dead_letters_send(fixture->dead_letters, job), ==, TIDE_KAFKA_DEAD_LETTER_SENT);
   await(fixture, &fixture->reports.kept, 1);
+}
+
+/* More than may be under way at a time is kept one after the other, and then there is room for several at once. */
+FIXTURE_TEST("/kafka-dead-letters/what-is-kept-makes-room")
+{
+  enum { N_LARGE = 20 };
+  g_autofree char *large = g_strnfill(900000, 'x');
+  for (guint i = 0; i < N_LARGE; i++) {
+    TideDeadLetterJob *job = job_of(i, tide_bytes_of_string(large));
+    g_assert_cmpint(tide_kafka_dead_letters_send(fixture->dead_letters, job), ==, TIDE_KAFKA_DEAD_LETTER_SENT);
+    await(fixture, &fixture->reports.kept, i + 1);
+  }
+  send_jobs(fixture, N_LARGE, 2);
+  await(fixture, &fixture->reports.kept, N_LARGE + 2);
 }
 
 /* The same for the producer that sends one by one. */

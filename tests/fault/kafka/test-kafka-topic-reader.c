@@ -92,6 +92,22 @@ FIXTURE_TEST("/kafka-topic-reader/a-group-without-commits-leaves-nothing")
   g_assert_cmpint(g_array_index(parts, TideTopicPart, 0).end, ==, 0);
 }
 
+/* What a group has committed since the ends were asked for extends nothing. */
+FIXTURE_TEST("/kafka-topic-reader/a-group-that-is-ahead-extends-nothing")
+{
+  g_autoptr(GArray) parts = find(fixture, "many", NULL);
+  guint n_committed = 0;
+  g_autoptr(GError) error = NULL;
+  mock_kafka_commit(fixture->kafka, "ahead", "many", 0, 20);
+  mock_kafka_commit(fixture->kafka, "ahead", "many", 1, 20);
+  g_array_index(parts, TideTopicPart, 0).end = 5;
+  g_assert_true(tide_topic_reader_limit_to_group(fixture->reader, "ahead", parts, &n_committed, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(n_committed, ==, 2);
+  g_assert_cmpint(g_array_index(parts, TideTopicPart, 0).end, ==, 5);
+  g_assert_cmpint(g_array_index(parts, TideTopicPart, 1).end, ==, 20);
+}
+
 /* What came of each partition. */
 typedef struct Seen {
   gint64 sum[N_PARTITIONS];
@@ -369,6 +385,7 @@ typedef struct LookCase {
 static const LookCase look_cases[] = {
     {"each-partition-gives-its-first", 10, 2, 8, FALSE, 0, 6, {"0:0 0:1 0:2 0:3 ", "1:0 1:1 "}},
     {"each-partition-gives-its-newest", 10, 1, 6, TRUE, 0, 4, {"0:7 0:8 0:9 ", "1:0 "}},
+    {"an-odd-number-is-shared", 10, 10, 5, FALSE, 0, 5, {NULL, NULL}},
     {"all-of-a-small-topic", 5, 5, 100, FALSE, 0, 10, {"0:0 0:1 0:2 0:3 0:4 ", "1:0 1:1 1:2 1:3 1:4 "}},
     {"ends-when-told", 50, 50, 100, FALSE, 3, 3, {NULL, NULL}},
     {"an-empty-topic-is-no-error", 0, 0, 100, FALSE, 0, 0, {"", ""}},

@@ -221,10 +221,12 @@ FIXTURE_TEST("/regions/halves-of-a-region-have-lanes-of-their-own")
   tide_regions_open(fixture->regions, table);
   wait_gauge(fixture, 3);
   TideRegionMap *before = tide_regions_get(fixture->regions, table);
+  guint64 generation = tide_regions_generation_racy(fixture->regions);
   fake_hbase_split_region(scripted_gateway_hbase(fixture->gateway), "S_20251120", TIDE_BYTES_LITERAL("host4"), FALSE);
   tide_regions_suspect(fixture->regions, table);
   wait_gauge(fixture, 4);
   TideRegionMap *map = tide_regions_get(fixture->regions, table);
+  g_assert_cmpuint(tide_regions_generation_racy(fixture->regions), >, generation); /* by which consumers know */
   g_assert_cmpuint(map->n_lanes, ==, 4);
   for (guint32 i = 0; i < 3; i++)
     g_assert_true(tide_bytes_equal(map->lanes[i]->end_key, map->lanes[i + 1]->start_key));
