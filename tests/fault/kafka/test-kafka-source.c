@@ -35,6 +35,10 @@ on_assigned(const char *topic, gint32 partition, gpointer data)
 static gint64 not_found_offset = -1;
 static gboolean asks_again;
 
+/* Where the last partition begins instead of at what is committed; -1: there. */
+static gint64 last_begins_at = -1;
+static TideInput *pauses_last; /* the last partition, as soon as it is taken; NULL: it does not */
+
 /* What is out of range is looked for again, there. */
 static gint64
 on_located(guint32 slot, const TideInputLog *log, gpointer data)
@@ -43,7 +47,15 @@ on_located(guint32 slot, const TideInputLog *log, gpointer data)
     not_found_offset = log->wanted_offset;
   if (log->wanted_offset >= 0 && asks_again)
     return TIDE_INPUT_ASK_AGAIN;
-  return log->wanted_offset >= 0 ? log->wanted_offset : log->committed_offset;
+  gint64 begin_offset = slot == N_PARTITIONS - 1 && last_begins_at >= 0 ? last_begins_at : log->committed_offset;
+  return log->wanted_offset >= 0 ? log->wanted_offset : begin_offset;
+}
+
+static void
+hear_of_taken(const guint32 *slots, gsize n_slots, gpointer data)
+{
+  if (pauses_last != NULL)
+    tide_input_pause(pauses_last, N_PARTITIONS - 1);
 }
 
 static void
@@ -91,7 +103,7 @@ static const TideInputHandlers handlers = {.progress = hear,
                                            .located = on_located,
                                            .unlocated = hear_of_unlocated,
                                            .taking = hear_of_slots,
-                                           .taken = hear_of_slots,
+                                           .taken = hear_of_taken,
                                            .assignment_done = hear,
                                            .revoking = hear_of_revoking,
                                            .revoked = hear_of_slots,
@@ -106,6 +118,8 @@ set_up(Fixture *fixture, gconstpointer data)
 {
   not_found_offset = -1;
   asks_again = FALSE;
+  last_begins_at = -1;
+  pauses_last = NULL;
   fixture->kafka = mock_kafka_new(1);
   mock_kafka_create_topic(fixture->kafka, TOPIC, N_PARTITIONS);
   for (guint i = 0; i < N_PARTITIONS * N_MESSAGES; i++)
@@ -188,6 +202,34 @@ FIXTURE_TEST_OF("eager", "/kafka-source/moved-one-after-the-other/eager")
 FIXTURE_TEST_OF("cooperative", "/kafka-source/moved-one-after-the-other/cooperative")
 {
   test_partitions_are_moved_one_after_the_other(fixture, data);
+}
+
+/* Where a partition begins is known by nobody but us until a message of it has come: a move of another does not send it
+ * back to what is committed. */
+static void
+test_partition_that_was_not_read_stays_where_it_began(Fixture *fixture, gconstpointer data)
+{
+  gint64 began_at[N_PARTITIONS] = {-1, -1, 0};
+  last_begins_at = 50;
+  pauses_last = fixture->source;
+  read_of_each(fixture, began_at);
+  g_assert_cmpint(fixture->last_offset[2], ==, -1);
+  tide_input_resume(fixture->source, 2);
+  tide_input_move(fixture->source, &(TideInputMove){0, 60}, 1);
+  fixture->first_offset[1] = 0;
+  read_of_each(fixture, fixture->first_offset);
+  g_assert_cmpint(fixture->first_offset[0], ==, 60);
+  g_assert_cmpint(fixture->first_offset[2], ==, 50);
+}
+
+FIXTURE_TEST_OF("eager", "/kafka-source/not-read-stays-where-it-began/eager")
+{
+  test_partition_that_was_not_read_stays_where_it_began(fixture, data);
+}
+
+FIXTURE_TEST_OF("cooperative", "/kafka-source/not-read-stays-where-it-began/cooperative")
+{
+  test_partition_that_was_not_read_stays_where_it_began(fixture, data);
 }
 
 /* Where a partition is moved to counts, and not the offset that was not found before that. */
