@@ -35,6 +35,8 @@ on_assigned(const char *topic, gint32 partition, gpointer data)
 static gint64 not_found_offset = -1;
 static gboolean asks_again;
 
+static gint64 start_offset = -1; /* of the partition that was looked for last */
+
 /* Where the last partition begins instead of at what is committed; -1: there. */
 static gint64 last_begins_at = -1;
 static TideInput *pauses_last; /* the last partition, as soon as it is taken; NULL: it does not */
@@ -43,6 +45,7 @@ static TideInput *pauses_last; /* the last partition, as soon as it is taken; NU
 static gint64
 on_located(guint32 slot, const TideInputLog *log, gpointer data)
 {
+  start_offset = log->start_offset;
   if (slot == 0)
     not_found_offset = log->wanted_offset;
   if (log->wanted_offset >= 0 && asks_again)
@@ -202,6 +205,27 @@ FIXTURE_TEST_OF("eager", "/kafka-source/moved-one-after-the-other/eager")
 FIXTURE_TEST_OF("cooperative", "/kafka-source/moved-one-after-the-other/cooperative")
 {
   test_partitions_are_moved_one_after_the_other(fixture, data);
+}
+
+/* A group that begins at a time behind all messages begins at the end. */
+FIXTURE_TEST_OF("eager", "/kafka-source/start-behind-all-messages-is-the-end")
+{
+  g_autoptr(GError) error = NULL;
+  TideInputRecord record;
+  TideConfig *config =
+      mock_kafka_config(fixture->kafka, "group: fresh, topics: [" TOPIC "], start: 2200-01-01T00:00:00Z", "");
+  TideInput *source = tide_kafka_source_new(&(TideKafkaSourceOptions){.config = config}, &handlers, &error);
+  g_assert_no_error(error);
+  start_offset = G_MININT64;
+  for (gint64 deadline_us = timeout(); start_offset == G_MININT64;) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    if (tide_input_poll(source, 100, &record))
+      tide_input_release(source, &record);
+  }
+  g_assert_cmpint(start_offset, ==, N_MESSAGES);
+  tide_input_close(source);
+  tide_input_free(source);
+  tide_config_free(config);
 }
 
 /* Where a partition begins is known by nobody but us until a message of it has come: a move of another does not send it
