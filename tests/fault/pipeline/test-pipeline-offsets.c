@@ -106,29 +106,60 @@ test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpoint
   running_pipeline_end(running);
 }
 
+/* A watch of partition 0 whose brokers have answered. */
+typedef struct AnsweredWatch {
+  TideConfig *config;
+  TideMetrics *metrics;
+  TideKafkaWatch *watch;
+  TideWatchedPartition *watched;
+} AnsweredWatch;
+
+static AnsweredWatch
+answered_watch_new(PipelineFixture *fixture)
+{
+  g_autofree char *yaml = pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = 1});
+  g_autoptr(GError) error = NULL;
+  AnsweredWatch it = {.config = load_text(yaml), .metrics = tide_metrics_new()};
+  it.watch = tide_kafka_watch_new(&it.config->kafka, 1, it.metrics);
+  gboolean started = tide_kafka_watch_start(it.watch, &error);
+  g_assert_no_error(error);
+  g_assert_true(started);
+  it.watched = tide_kafka_watch_add(it.watch, FIXTURE_TOPIC, 0, NULL);
+  gint64 deadline_us = pipeline_fixture_deadline_us();
+  while (!tide_kafka_watch_lag(it.watch).is_known)
+    pipeline_fixture_wait_a_little(deadline_us, "the watch was answered");
+  return it;
+}
+
+static void
+answered_watch_free(AnsweredWatch *it)
+{
+  tide_kafka_watch_remove(it->watch, it->watched);
+  tide_kafka_watch_stop(it->watch);
+  tide_kafka_watch_free(it->watch);
+  tide_metrics_free(it->metrics);
+  tide_config_free(it->config);
+}
+
 /* K2: of a partition that is not located yet nobody knows what is committed; that nothing is tells of no other log. */
 static void
 test_new_partition_is_no_replaced_one(PipelineFixture *fixture, gconstpointer data)
 {
-  g_autofree char *yaml = pipeline_fixture_yaml(fixture, &(RunningPipelineOptions){.gateways = 1});
-  TideConfig *config = load_text(yaml);
-  TideMetrics *metrics = tide_metrics_new();
-  TideKafkaWatch *watch = tide_kafka_watch_new(&config->kafka, 1, metrics);
-  g_autoptr(GError) error = NULL;
-  gboolean started = tide_kafka_watch_start(watch, &error);
-  g_assert_no_error(error);
-  g_assert_true(started);
-  TideWatchedPartition *watched = tide_kafka_watch_add(watch, FIXTURE_TOPIC, 0, NULL);
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  while (!tide_kafka_watch_lag(watch).is_known)
-    pipeline_fixture_wait_a_little(deadline_us, "the watch was answered");
+  AnsweredWatch it = answered_watch_new(fixture);
   TideConsumerPosition begun = {.next_offset = -1, .mark = -1, .finished_ms = -1, .oldest_ms = -1, .newest_ms = -1};
-  g_assert_false(tide_kafka_watch_note(watch, watched, &begun, &(TideConsumerNote){0}));
-  tide_kafka_watch_remove(watch, watched);
-  tide_kafka_watch_stop(watch);
-  tide_kafka_watch_free(watch);
-  tide_metrics_free(metrics);
-  tide_config_free(config);
+  g_assert_false(tide_kafka_watch_note(it.watch, it.watched, &begun, &(TideConsumerNote){0}));
+  answered_watch_free(&it);
+}
+
+/* C8: a note of an older build does not say which tables it delivers. */
+static void
+test_note_without_tables_is_of_no_others(PipelineFixture *fixture, gconstpointer data)
+{
+  gint64 since_us;
+  mock_kafka_commit_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0, "tidemark 1 closed span=7");
+  AnsweredWatch it = answered_watch_new(fixture);
+  g_assert_cmpuint(tide_kafka_watch_other_tables(it.watch, &since_us), ==, 0);
+  answered_watch_free(&it);
 }
 
 /* ---- questions without an answer ---- */
@@ -321,6 +352,7 @@ main(int argc, char **argv)
   ADD("questions/C1-stop-of-a-cooperative-member", COOPERATIVE, test_stop_before_an_answer);
   ADD("begin/K4-first-notes-make-no-old-group", NULL, test_first_notes_make_no_old_group);
   ADD("tables/C8-partition-of-other-tables-is-told", NULL, test_partition_of_other_tables_is_told);
+  ADD("tables/C8-note-without-tables-is-of-no-others", NULL, test_note_without_tables_is_of_no_others);
   ADD("tables/C8-members-with-other-tables-are-counted", NULL, test_members_with_other_tables_are_counted);
   ADD("begin/K4-expired-offsets-do-not-begin-a-group", NULL, test_expired_offsets_do_not_begin_a_group);
 #undef ADD
