@@ -124,6 +124,31 @@ FIXTURE_TEST("/writer-connection/K11-too-large-call")
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_breaker_opened_total", NULL), ==, 0);
 }
 
+/* A connection that is cut before it carried an answer was not wanted, though it looks like one that grew stale: while
+ * others work, its gateway is full. */
+FIXTURE_TEST("/writer-connection/cut-before-an-answer-tells-of-a-full-gateway")
+{
+  TideGatewayLink other;
+  TideCallMeasure written = {.end = TIDE_CALL_END_WRITTEN, .n_rows = 1, .duration_us = TIDE_US_PER_MS};
+  gint64 deadline_us = tide_now_us() + TIMEOUT_US;
+  g_assert_true(tide_gateways_open_link(fixture->gateways, deadline_us, &other));
+  tide_gateways_note_call(fixture->gateways, &other, &written);
+  guint own = tide_gateway_index(other.gateway);
+  scripted_gateway_kill(fixture->scripted[1 - own]);
+  g_assert_true(tide_writer_connection_open(&fixture->connection, deadline_us));
+  g_assert_true(fixture->connection.link.gateway == other.gateway);
+  ping(fixture); /* accepted, too */
+  gint64 opened_us = fixture->connection.link.opened_us;
+  scripted_gateway_reset_connections(fixture->scripted[own]);
+  while (fixture->connection.link.opened_us == opened_us) {
+    g_assert_cmpint(tide_now_us(), <, deadline_us);
+    (void)tide_writer_connection_open(&fixture->connection, 0);
+  }
+  if (tide_now_us() - opened_us < 3 * TIDE_US_PER_S) /* else it counts as cut by a gateway that died */
+    g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_closed_at_once_total", NULL), ==, 1);
+  tide_gateways_close_link(fixture->gateways, &other, FALSE);
+}
+
 FIXTURE_TEST("/writer-connection/moves")
 {
   guint own = connect_where_the_circuit_opens(fixture);
