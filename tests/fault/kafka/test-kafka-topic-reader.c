@@ -210,6 +210,23 @@ FIXTURE_TEST("/kafka-topic-reader/a-span-beyond-the-end-is-told")
   g_assert_cmpstr(at_end, ==, "29 end 30");
 }
 
+/* A command waits for what is not there yet, and takes nothing instead. */
+FIXTURE_TEST("/kafka-topic-reader/a-span-beyond-the-end-is-waited-for")
+{
+  TideTopicReaderOptions options = {.silence_ms = 2000, .max_open = 1};
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideTopicReader) reader = tide_topic_reader_new(&fixture->config, &options, &error);
+  g_assert_no_error(error);
+  g_autoptr(GArray) parts = find(fixture, "many", NULL);
+  g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
+  TideTopicSpan span = {0, 1000, 1001};
+  g_array_append_val(spans, span);
+  Seen seen = {.stop = NULL};
+  g_assert_false(tide_topic_reader_read(reader, parts, spans, take, &seen, &error));
+  g_assert_nonnull(error);
+  g_assert_cmpint(seen.n[0], ==, 0);
+}
+
 FIXTURE_TEST("/kafka-topic-reader/what-lies-between-is-jumped-over")
 {
   for (int i = 0; i < 2500; i++)
