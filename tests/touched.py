@@ -50,7 +50,7 @@ SCENES = {
     "daemon/tables": r"regions|schemes|pipeline-tables|table-commands",
     "daemon/mapping": r"pipeline-readings|pipeline-policies|pipeline-sources|pipeline-latest|pipeline-tables",
     "daemon/write": r"pipeline-failures|pipeline-connections|pipeline-gateways|pipeline-shared|pipeline-equal-times|regions|"
-                    r"pipeline-dead-letters-refused",
+                    r"pipeline-dead-letters-refused|pipeline-refused",
     "daemon/rows": r"pipeline-latest|pipeline-shared|pipeline-equal-times|pipeline-memory",
     "daemon/dead_letters": r"dead-letter-|kafka-dead-letters|pipeline-dead-letters|pipeline-failures|full-disk",
     "daemon/consumer": r"pipeline-commits|pipeline-rebalance|pipeline-lag|pipeline-offsets|pipeline-memory|pipeline-kafka|until-end|"

@@ -123,8 +123,8 @@ tide_consumer_look_whether_finished(TideConsumer *consumer)
       (is_read_to_end(consumer) || (consumer->pauses.dead_letters_paused && tide_consumer_is_held_for_good(consumer)));
   if (is_finished)
     show(consumer);
-  atomic_store_explicit(&consumer->status.reads_on, reads_on(consumer), memory_order_relaxed);
-  atomic_store_explicit(&consumer->status.finished, is_finished, memory_order_release);
+  atomic_store_explicit(&consumer->status.end.reads_on, reads_on(consumer), memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.end.finished, is_finished, memory_order_release);
 }
 
 static void

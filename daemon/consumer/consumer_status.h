@@ -35,6 +35,12 @@ typedef struct TideConsumerShown {
   gint64 held_us; /* since then, that it held for memory */
 } TideConsumerShown;
 
+/* With until_end; members as in TideConsumerState. */
+typedef struct TideConsumerEnd {
+  _Atomic gboolean finished;
+  _Atomic gboolean reads_on;
+} TideConsumerEnd;
+
 /* Members as in TideConsumerState. */
 typedef struct TideConsumerStatus {
   /* any thread */
@@ -48,8 +54,7 @@ typedef struct TideConsumerStatus {
   _Atomic guint32 cpu_permille;
   _Atomic guint32 held_permille;
   _Atomic gboolean had_assignment;
-  _Atomic gboolean finished;
-  _Atomic gboolean reads_on;
+  TideConsumerEnd end;
   _Atomic gboolean left_work;
   _Atomic guint64 left_held;
   _Atomic gboolean fatal;

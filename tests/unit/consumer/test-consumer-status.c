@@ -58,23 +58,23 @@ test_new_one_has_nothing_but_its_time(Fixture *fixture, gconstpointer data)
   g_assert_null(tide_consumer_status_trouble_text(&fixture->status));
 }
 
-#define ASSERT_READ_ALONE(fixture, member)                                                                             \
+#define ASSERT_READ_ALONE(fixture, stored, member)                                                                     \
   do {                                                                                                                 \
-    atomic_store(&(fixture)->status.member, TRUE);                                                                     \
+    atomic_store(&(fixture)->status.stored, TRUE);                                                                     \
     TideConsumerState state_ = tide_consumer_status_read_racy(&(fixture)->status);                                     \
     g_assert_true(state_.member);                                                                                      \
     g_assert_cmpint(state_.had_assignment + state_.finished + state_.left_work + state_.fatal + state_.denied, ==, 1); \
-    atomic_store(&(fixture)->status.member, FALSE);                                                                    \
+    atomic_store(&(fixture)->status.stored, FALSE);                                                                    \
   } while (0)
 
 static void
 test_each_flag_is_read_as_itself(Fixture *fixture, gconstpointer data)
 {
-  ASSERT_READ_ALONE(fixture, had_assignment);
-  ASSERT_READ_ALONE(fixture, finished);
-  ASSERT_READ_ALONE(fixture, left_work);
-  ASSERT_READ_ALONE(fixture, fatal);
-  ASSERT_READ_ALONE(fixture, denied);
+  ASSERT_READ_ALONE(fixture, had_assignment, had_assignment);
+  ASSERT_READ_ALONE(fixture, end.finished, finished);
+  ASSERT_READ_ALONE(fixture, left_work, left_work);
+  ASSERT_READ_ALONE(fixture, fatal, fatal);
+  ASSERT_READ_ALONE(fixture, denied, denied);
 }
 
 static void
