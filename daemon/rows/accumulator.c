@@ -136,7 +136,7 @@ static gboolean
 shares_key_on_the_way(const TideLaneBuffer *open)
 {
   for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
-    if (!batch->is_unmerged && !tide_batch_has_suspects_only(batch) && tide_row_buffer_shares_keys(open->buffer, batch))
+    if (tide_batch_holds_its_lane(batch) && tide_row_buffer_shares_keys(open->buffer, batch))
       return TRUE;
   }
   return FALSE;

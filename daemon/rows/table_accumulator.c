@@ -100,27 +100,31 @@ gboolean
 tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
 {
   for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    if (!batch->is_unmerged && !tide_batch_has_suspects_only(batch))
+    if (tide_batch_holds_its_lane(batch))
       return TRUE;
   return FALSE;
 }
 
-static void
+/* @batches: NULL: none was found yet, which is so at nearly every sealing. Returns: it, with those of @lane. */
+static GPtrArray *
 add_suspect_batches(const TideLaneBuffer *lane, GPtrArray *batches)
 {
-  for (TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    if (!batch->is_unmerged && tide_batch_has_suspects_only(batch))
-      g_ptr_array_add(batches, batch);
+  for (TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
+    if (batch->is_unmerged || tide_batch_holds_its_lane(batch))
+      continue;
+    batches = batches != NULL ? batches : g_ptr_array_new();
+    g_ptr_array_add(batches, batch);
+  }
+  return batches;
 }
 
 GPtrArray *
 tide_lane_buffer_find_suspect_batches(const TideLaneBuffer *lane)
 {
-  g_autoptr(GPtrArray) batches = g_ptr_array_new();
-  add_suspect_batches(lane, batches);
+  GPtrArray *batches = add_suspect_batches(lane, NULL);
   for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++)
-    add_suspect_batches(g_ptr_array_index(lane->predecessors, i), batches);
-  return batches->len > 0 ? g_steal_pointer(&batches) : NULL;
+    batches = add_suspect_batches(g_ptr_array_index(lane->predecessors, i), batches);
+  return batches;
 }
 
 gboolean

@@ -105,9 +105,15 @@ tide_lane_buffer_has_rows(const TideLaneBuffer *lane)
   return !tide_row_buffer_is_empty(lane->buffer) || !tide_row_buffer_is_empty(lane->solo);
 }
 
-/* TRUE while rows of @lane are on their way that are neither solo nor suspects that are left alone. No other row of
- * these keys is sealed beside them, so the rows of other keys need not wait for them, which may be tried for minutes.
- */
+/* Whether @batch is neither of solo rows nor of suspects that are left alone. Beside those no other row of their keys
+ * is sealed, so the rows of other keys need not wait for them, which may be tried for minutes. */
+static inline gboolean
+tide_batch_holds_its_lane(const TideBatch *batch)
+{
+  return !batch->is_unmerged && !tide_batch_has_suspects_only(batch);
+}
+
+/* TRUE while batches that hold @lane are on their way. */
 gboolean tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane);
 
 /* Merged batches, of @lane and of old lanes that overlap it, of which only suspects are left. Returns: (transfer
