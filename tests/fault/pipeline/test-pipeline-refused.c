@@ -62,6 +62,16 @@ produce_others(PipelineFixture *fixture, guint n_hosts)
   pipeline_fixture_flush(fixture);
 }
 
+/* A message of @partition whose row is refused. Returns: the fault. */
+static guint
+produce_refused(PipelineFixture *fixture, gint32 partition)
+{
+  guint fault = refuse(fixture, "bad");
+  pipeline_fixture_produce(fixture, partition, "bad", PIPELINE_BASE_MS, "v");
+  pipeline_fixture_flush(fixture);
+  return fault;
+}
+
 /* Rows of the same region that show that it works, until the bad message has its dead letter. */
 static void
 show_until_committed(PipelineFixture *fixture, const char *table, guint n_rows)
@@ -79,9 +89,7 @@ show_until_committed(PipelineFixture *fixture, const char *table, guint n_rows)
  * the region works, and so the message becomes a dead letter. */
 REFUSED_TEST("/pipeline-refused/latest/lone-row-holds-no-other-of-its-region")
 {
-  guint fault = refuse(fixture, "bad");
-  pipeline_fixture_produce(fixture, 0, "bad", PIPELINE_BASE_MS, "v");
-  pipeline_fixture_flush(fixture);
+  guint fault = produce_refused(fixture, 0);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC LATEST_ONLY);
   pipeline_fixture_wait_hits(fixture, fault, 2);
   produce_others(fixture, 10);
@@ -95,9 +103,7 @@ REFUSED_TEST("/pipeline-refused/latest/lone-row-holds-no-other-of-its-region")
 /* The same with two consumers, as by default, where the region's other rows are of the row's own consumer. */
 REFUSED_TEST("/pipeline-refused/latest/lone-row-holds-no-other-of-its-consumer")
 {
-  guint fault = refuse(fixture, "bad");
-  pipeline_fixture_produce(fixture, 1, "bad", PIPELINE_BASE_MS, "v");
-  pipeline_fixture_flush(fixture);
+  guint fault = produce_refused(fixture, 1);
   RunningPipeline *running = running_pipeline_start_with(
       fixture, &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC LATEST_ONLY, .kafka = ", threads: 2"});
   pipeline_fixture_wait_hits(fixture, fault, 2);
@@ -127,9 +133,7 @@ REFUSED_TEST("/pipeline-refused/latest/row-that-is-tried-delays-no-other-of-its-
 
 REFUSED_TEST("/pipeline-refused/history/lone-row-holds-no-other-of-its-region")
 {
-  guint fault = refuse(fixture, "bad");
-  pipeline_fixture_produce(fixture, 0, "bad", PIPELINE_BASE_MS, "v");
-  pipeline_fixture_flush(fixture);
+  guint fault = produce_refused(fixture, 0);
   RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC HISTORY_ONLY);
   pipeline_fixture_wait_hits(fixture, fault, 2);
   produce_others(fixture, 10);
@@ -142,9 +146,7 @@ REFUSED_TEST("/pipeline-refused/history/lone-row-holds-no-other-of-its-region")
 /* The region of a row that is tried is split: what comes for its halves does not wait for a row that waits for them. */
 REFUSED_TEST("/pipeline-refused/history/split-region-does-not-wait-for-a-row-that-waits-for-it")
 {
-  guint fault = refuse(fixture, "bad");
-  pipeline_fixture_produce(fixture, 0, "bad", PIPELINE_BASE_MS, "v");
-  pipeline_fixture_flush(fixture);
+  guint fault = produce_refused(fixture, 0);
   RunningPipeline *running = running_pipeline_start_with(
       fixture,
       &(RunningPipelineOptions){.gateways = 1, .options = TO_TOPIC HISTORY_ONLY, .hbase = ", region_refresh: 5s"});

@@ -505,6 +505,15 @@ test_R3_dead_letter_of_a_reading_is_counted(Fixture *fixture, gconstpointer data
   g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_messages_dead_lettered_total", NULL), ==, 1);
 }
 
+/* 100 is committed, and 100 messages from there on are in flight. */
+static void
+commit_and_begin(Fixture *fixture, TideSourceRef refs[100])
+{
+  tide_partition_commit_asked(fixture->partition, 100, TRUE, FALSE);
+  tide_partition_commit_answered(fixture->partition, 100, TRUE);
+  begin(fixture, 100, 100, refs);
+}
+
 /* No commit is answered, and an overflow outlasts a rewind: the next one begins behind the first message that was read
  * again, and the distance to what is committed must not shrink. */
 static void
@@ -512,9 +521,7 @@ test_R7_second_rewind_keeps_the_distance_to_what_is_committed(Fixture *fixture, 
 {
   TidePartition *partition = fixture->partition;
   TideSourceRef refs[100];
-  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
-  tide_partition_commit_answered(partition, 100, TRUE);
-  begin(fixture, 100, 100, refs);
+  commit_and_begin(fixture, refs);
   tide_rewind_hold_all(partition, refs[50].sequence, 700); /* from 150 on */
   ack(fixture, refs, 100);
   g_assert_cmpuint(tide_partition_span(partition), ==, 100);
@@ -530,9 +537,7 @@ test_R7_overflow_behind_the_first_message_keeps_the_distance(Fixture *fixture, g
 {
   TidePartition *partition = fixture->partition;
   TideSourceRef refs[100];
-  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
-  tide_partition_commit_answered(partition, 100, TRUE);
-  begin(fixture, 100, 100, refs);
+  commit_and_begin(fixture, refs);
   tide_rewind_hold(partition, refs[20], 500, TRUE);
   tide_rewind_hold_all(partition, refs[50].sequence, 700);
   ack(fixture, refs, 100);
@@ -551,9 +556,7 @@ test_second_overflow_keeps_the_distance(Fixture *fixture, gconstpointer data)
 {
   TidePartition *partition = fixture->partition;
   TideSourceRef refs[100];
-  tide_partition_commit_asked(partition, 100, TRUE, FALSE);
-  tide_partition_commit_answered(partition, 100, TRUE);
-  begin(fixture, 100, 100, refs);
+  commit_and_begin(fixture, refs);
   tide_rewind_hold_all(partition, refs[50].sequence, 700);
   tide_rewind_hold_all(partition, refs[70].sequence, 900);
   ack(fixture, refs, 100);
