@@ -41,7 +41,7 @@ append_section(GString *out, const TideConfigGroup *group, gconstpointer base, c
   for (gsize i = 0; i < group->n_options; i++) {
     const TideConfigOption *option = &group->options[i];
     gboolean is_short_form = option->type == TIDE_CONFIG_TOPICS || strcmp(option->name, "readings") == 0;
-    /* What the configuration may not say, though it has a default. */
+    /* Options that have a default, although this configuration must not give them. */
     if (is_short_form ? config->sources_yaml != NULL
                       : strcmp(group->path, "readings") == 0 &&
                             !tide_load_format_takes(config->readings.decode.format, option->name))

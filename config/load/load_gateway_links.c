@@ -6,8 +6,7 @@
 #include "thrift/security/kerberos_keytab.h"
 #include "thrift/wire/wire.h"
 
-/* What the gateways of the file have in common, and what sets some apart. None is known where an address could not be
- * read, which was said. */
+/* Which kinds of gateways the file names. They are not known where an address could not be read, which was said. */
 typedef struct GatewayKinds {
   gboolean are_known, any_http, any_tls, any_unix;
   const char *other; /* the first that is not spoken to by HTTP; NULL: all are */

@@ -378,8 +378,8 @@ print_gateways(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer membe
   return gateways != NULL ? print_list(texts) : NULL;
 }
 
-/* What owns nothing and is no scalar has an empty row, as has CUSTOM: its functions are the option's, and what they
- * store the owner of the struct frees. */
+/* A type that owns nothing and is no scalar has an empty row. So has CUSTOM: its functions are the option's, and what
+ * they store the owner of the struct frees. */
 static const OptionType types[] = {
     [TIDE_CONFIG_STRING] = {"text", parse_string, print_string, g_free},
     [TIDE_CONFIG_TOPICS] = {"list of topics", NULL, print_texts, (GDestroyNotify)g_strfreev, .is_list = TRUE,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of letters that no scalar needs quotes for, in lines and in brackets alike. */
+/* Whether the text consists of letters for which no scalar needs quotes, neither in lines nor in brackets. */
 static gboolean
 is_plain(const char *text, gsize len)
 {

@@ -1,4 +1,4 @@
-/* What readings cost on this machine, stage by stage, and how much of everything a load needs. */
+/* Measures the cost of a reading on this machine, stage by stage, and plans the resources that a load needs. */
 #pragma once
 
 #include "commands/simulate/simulation.h"
@@ -158,7 +158,7 @@ void tide_bench_report_print_json(FILE *stream, const TideBenchReport *report); 
  * The sums of docs/sizing.md, from what a row and a cell cost where that was measured. A pure function of the load: the
  * same load, the same plan. */
 
-/* What one reading makes in the tables of one kind. */
+/* The rows and cells that one reading becomes in the tables of one kind. */
 typedef struct TidePlanRows {
   double rows;
   double cells;
@@ -221,7 +221,7 @@ typedef struct TidePlan {
   TidePlanFigure figures[TIDE_PLAN_N];
 } TidePlan;
 
-/* What the budget is charged for latest rows that wait, of so many bytes as HBase stores them. */
+/* The bytes that the budget is charged for waiting latest rows, given their size as HBase stores them. */
 double tide_plan_waiting_bytes(double n_rows, double stored_bytes);
 
 void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);

@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-/* What its figures of memory and disk count. */
+/* The units of its figures of memory and disk. */
 #define MIB ((double)(1 << 20))
 #define TIB (MIB * (1 << 20))
 #define GIB (1024 * MIB)
 
-/* What the sums stand on. */
+/* The assumptions behind the sums. */
 typedef struct Cost {
   const char *name;
   double value;
