@@ -39,7 +39,7 @@ typedef struct Csv {
 gboolean
 tide_csv_is_delimiter(char byte)
 {
-  return byte > 0 && !g_ascii_isalnum(byte) && strchr("\"\r\n.+-", byte) == NULL;
+  return byte != 0 && (guint8)byte < 0x80 && !g_ascii_isalnum(byte) && strchr("\"\r\n.+-", byte) == NULL;
 }
 
 static gpointer

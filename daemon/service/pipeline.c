@@ -129,9 +129,7 @@ ask_for_tables(TidePipeline *pipeline, TideHBaseClient *client)
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client)) {
     pipeline->failure =
         g_error_new(TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                    "cannot look at the tables: %s; HBase's Thrift servers can be asked for tables from "
-                    "HBase 2.2 on: use a newer one",
-                    error->message);
+                    "cannot look at the tables: %s; a gateway of HBase 1.4 or newer is needed", error->message);
     return (Answer){.is_lost = TRUE};
   }
   if (missing == NULL)

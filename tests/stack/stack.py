@@ -76,20 +76,21 @@ class Stack:
     def _make_gateway(self, index: int, plan: Mapping[str, Any]) -> Gateway:
         return Gateway(self.directory, index, self.hbase.zookeeper_port, plan["port"], kind=plan["kind"],
                        framed=plan["framed"], compact=plan["compact"], settings=self._plan["gateway_settings"],
-                       jvm_flags=plan.get("jvm_flags", ()),
+                       jvm_flags=plan.get("jvm_flags", ()), jars=plan.get("jars", "hbase"),
                        peak_speed=self._plan["peak_speed"], owned=self._owned)
 
-    def _plan_gateway(self, kind: str, framed: bool, compact: bool, port: int, jvm_flags: Sequence[str] = ()) -> Gateway:
-        plan = {"kind": kind, "framed": framed, "compact": compact, "port": port, "jvm_flags": list(jvm_flags)}
+    def _plan_gateway(self, kind: str, framed: bool, compact: bool, port: int, jvm_flags: Sequence[str] = (),
+                      jars: str = "hbase") -> Gateway:
+        plan = {"kind": kind, "framed": framed, "compact": compact, "port": port, "jvm_flags": list(jvm_flags), "jars": jars}
         gateway = self._make_gateway(len(self.gateways), plan)
         self._plan["gateways"].append(plan)
         self.gateways.append(gateway)
         return gateway
 
     def add_gateway(self, *, kind: str = "thrift2", framed: bool = False, compact: bool = False,
-                    port: Optional[int] = None, jvm_flags: Sequence[str] = ()) -> Gateway:
-        """One more gateway of a running stack; returns when it answers."""
-        gateway = self._plan_gateway(kind, framed, compact, port or free_port(), jvm_flags)
+                    port: Optional[int] = None, jvm_flags: Sequence[str] = (), jars: str = "hbase") -> Gateway:
+        """One more gateway of a running stack; returns when it answers. `jars`: of a folder with a pom.xml here."""
+        gateway = self._plan_gateway(kind, framed, compact, port or free_port(), jvm_flags, jars)
         self._save()
         gateway.start()
         return gateway

@@ -13,9 +13,10 @@ CALL = b"getThriftServerType"
 # The enum TThriftServerType of HBase's IDL, by the name of the service.
 SERVER_TYPE = {"thrift1": 1, "thrift2": 2}
 
-# Thrift's binary protocol: the version in the upper half, the message type (1 call, 2 reply) in the lower.
+# Thrift's binary protocol: the version in the upper half, the message type (1 call, 2 reply, 3 exception) in the lower.
 BINARY_CALL = 0x80010001
 BINARY_REPLY = 0x80010002
+BINARY_EXCEPTION = 0x80010003
 
 # Thrift's compact protocol: protocol id, then the type in the upper three bits over version 1.
 COMPACT_CALL = b"\x82\x21"
@@ -39,6 +40,18 @@ def is_answering(port: int, *, kind: str, framed: bool, compact: bool, timeout_s
             connection.settimeout(timeout_s)
             connection.sendall(request)
             return receive_exactly(connection, len(expected)) == expected
+    except OSError:
+        return False
+
+
+def is_refusing(port: int, timeout_s: float = 2) -> bool:
+    """True when the gateway on this port says, unframed and in the binary protocol, that it does not know the call, as those
+    before HBase 2.3 do."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=timeout_s) as connection:
+            connection.settimeout(timeout_s)
+            connection.sendall(_request(compact=False))
+            return struct.pack(">II", BINARY_EXCEPTION, len(CALL)) + CALL == receive_exactly(connection, 8 + len(CALL))
     except OSError:
         return False
 

@@ -29,7 +29,7 @@ LIBRARIES = [
     ("zlib", "zlib1g-dev", "Zlib", ["zlib"]),
     ("zstd", "libzstd-dev", "BSD-3-Clause", ["libzstd"]),
     ("Protocol Buffers", "libprotobuf-dev", "BSD-3-Clause", ["protobuf"]),
-    ("msgpack-c", "libmsgpack-dev", "BSL-1.0", ["msgpack"]),
+    ("msgpack-c", "libmsgpack-dev", "BSL-1.0", ["msgpack-c"]),
     ("Nettle", "nettle-dev", "LGPL-3.0-or-later OR GPL-2.0-or-later", ["nettle"]),
 ]
 NOT_LIBRARIES = {"threads"}  # the C library's

@@ -53,6 +53,7 @@ struct TideHBaseClient {
   gboolean same_connection; /* the call at hand means nothing on another one: it fails instead */
   char *cluster;            /* owned: that the gateway must be of; NULL: any */
   gboolean cluster_asked;   /* over the connection at hand */
+  guint unknown_calls;      /* a bit for each younger call that the gateway did not know, over the connection at hand */
 };
 
 /* As tide_hbase_client_new(), for a caller that cancels several clients in one. @cancellable: a reference is taken. */

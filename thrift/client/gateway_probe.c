@@ -36,7 +36,8 @@ static gboolean
 refuse_thrift1(const Probe *probe, GError **error)
 {
   return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
-                   "gateway '%s' is a thrift1 gateway; start a thrift2 one ('hbase thrift2 start') and name its port",
+                   "gateway '%s' is a thrift1 gateway; start a thrift2 one, beside it with ports of its own ('hbase "
+                   "thrift2 start -p 9091 --infoport 9096'), and name that port",
                    probe->endpoint->text);
 }
 

@@ -5,8 +5,9 @@
 #include "thrift/client/shell_command.h"
 #include "util/error.h"
 
-#define PROBE_TABLE "tidemark_probe" /* need not exist */
-#define NO_CLUSTER "default-cluster" /* what HBase's client says where it could not learn the id */
+#define PROBE_TABLE "tidemark_probe"               /* need not exist */
+#define NAMESPACE_EXISTS "NamespaceExistException" /* HBase's, in the text of its error */
+#define NO_CLUSTER "default-cluster"               /* what HBase's client says where it could not learn the id */
 
 /* Copies into what the generated structs hold. Ownership: (transfer full). */
 static GByteArray *
@@ -44,12 +45,57 @@ call_with_table(TideHBaseClient *client, const char *method, SendTableName send,
                                   error);
 }
 
+/* ---- calls that older gateways lack ---- */
+
+/* Of HBASE-21650, which release 2.2 has, and HBASE-20395 (2.3). The first four are asked for tables, the others make
+ * them. */
+typedef enum YoungerCall {
+  TABLE_EXISTS,
+  TABLE_DESCRIPTOR,
+  TABLE_ENABLED,
+  TABLE_NAMES,
+  CREATE_TABLE,
+  CREATE_NAMESPACE,
+  LIST_NAMESPACES,
+} YoungerCall;
+
+static const struct {
+  const char *method;
+  const char *since; /* the release of HBase */
+} younger_calls[] = {
+    [TABLE_EXISTS] = {"tableExists", "2.2"},       [TABLE_DESCRIPTOR] = {"getTableDescriptor", "2.2"},
+    [TABLE_ENABLED] = {"isTableEnabled", "2.2"},   [TABLE_NAMES] = {"getTableNamesByPattern", "2.2"},
+    [CREATE_TABLE] = {"createTable", "2.2"},       [CREATE_NAMESPACE] = {"createNamespace", "2.2"},
+    [LIST_NAMESPACES] = {"listNamespaces", "2.3"},
+};
+
 static gboolean
-ask_about_table(TideHBaseClient *client, const char *method, SendTableName send, const char *table, gint64 deadline_us,
+is_lacking(const TideHBaseClient *client, YoungerCall call)
+{
+  return (client->unknown_calls & 1u << call) != 0;
+}
+
+/* After @failure, which is taken, came of @call. TRUE: the gateway lacks it, and something else is to be done. */
+static gboolean
+lacks(TideHBaseClient *client, YoungerCall call, GError *failure, GError **error)
+{
+  if (!tide_client_is_unknown_call(client, failure)) {
+    g_propagate_error(error, failure);
+    return FALSE;
+  }
+  client->unknown_calls |= 1u << call;
+  g_error_free(failure);
+  return TRUE;
+}
+
+/* ---- tables ---- */
+
+static gboolean
+ask_about_table(TideHBaseClient *client, YoungerCall call, SendTableName send, const char *table, gint64 deadline_us,
                 gboolean *ret_answer, GError **error)
 {
   TideReply reply;
-  return call_with_table(client, method, send, table, deadline_us, &reply, error) &&
+  return call_with_table(client, younger_calls[call].method, send, table, deadline_us, &reply, error) &&
          tide_client_conclude(client, tide_reply_read_bool(&reply, ret_answer, &client->failure), error);
 }
 
@@ -57,8 +103,17 @@ gboolean
 tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us, gboolean *ret_exists,
                                GError **error)
 {
-  return ask_about_table(client, "tableExists", hbase_t_h_base_service_client_send_table_exists, table, deadline_us,
-                         ret_exists, error);
+  GError *failure = NULL;
+  if (!is_lacking(client, TABLE_EXISTS)) {
+    if (ask_about_table(client, TABLE_EXISTS, hbase_t_h_base_service_client_send_table_exists, table, deadline_us,
+                        ret_exists, &failure))
+      return TRUE;
+    if (!lacks(client, TABLE_EXISTS, failure, error))
+      return FALSE;
+  }
+  g_autoptr(GPtrArray) regions = tide_hbase_client_regions(client, tide_bytes_of_string(table), deadline_us, error);
+  *ret_exists = regions != NULL && regions->len > 0;
+  return regions != NULL;
 }
 
 GPtrArray *
@@ -68,11 +123,24 @@ tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us, GErro
     return NULL;
   gboolean encoded = hbase_t_h_base_service_client_send_get_table_names_by_pattern(client->service, ".*", FALSE, NULL);
   TideReply reply;
-  if (!tide_client_send_control(client, "getTableNamesByPattern", encoded, &reply, error))
+  if (!tide_client_send_control(client, younger_calls[TABLE_NAMES].method, encoded, &reply, error))
     return NULL;
+  GError *failure = NULL;
   GPtrArray *names = tide_reply_read_table_names(&reply, &client->failure);
-  (void)tide_client_conclude(client, names != NULL, error);
+  if (!tide_client_conclude(client, names != NULL, &failure) && lacks(client, TABLE_NAMES, failure, error))
+    (void)tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
+                    "gateway '%s' cannot list tables, which HBase's gateways can from HBase %s on",
+                    client->endpoint->text, younger_calls[TABLE_NAMES].since);
   return names;
+}
+
+/* Of a table that is there, of which no more is shown than its name. @why: (transfer full) */
+static TideTableDescription *
+describe_hidden(const char *table, char *why)
+{
+  TideTableDescription *description = tide_table_description_new(table);
+  description->hidden = why;
+  return description;
 }
 
 TideTableDescription *
@@ -88,19 +156,24 @@ tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 de
     return NULL;
   }
   TideReply reply;
-  if (!call_with_table(client, "getTableDescriptor", hbase_t_h_base_service_client_send_get_table_descriptor, table,
-                       deadline_us, &reply, error))
-    return NULL;
-  TideTableDescription *description = tide_reply_read_description(&reply, &client->failure);
-  char *hidden = description == NULL ? tide_access_denied_remedy(client->failure, NULL) : NULL;
-  if (hidden == NULL) {
-    (void)tide_client_conclude(client, description != NULL, error);
-    return description;
+  GError *failure = NULL;
+  if (!is_lacking(client, TABLE_DESCRIPTOR)) {
+    if (!call_with_table(client, younger_calls[TABLE_DESCRIPTOR].method,
+                         hbase_t_h_base_service_client_send_get_table_descriptor, table, deadline_us, &reply, error))
+      return NULL;
+    TideTableDescription *description = tide_reply_read_description(&reply, &client->failure);
+    char *denial = description == NULL ? tide_access_denied_remedy(client->failure, NULL) : NULL;
+    if (denial != NULL) {
+      g_clear_error(&client->failure);
+      return describe_hidden(table, denial);
+    }
+    if (tide_client_conclude(client, description != NULL, &failure))
+      return description;
+    if (!lacks(client, TABLE_DESCRIPTOR, failure, error))
+      return NULL;
   }
-  g_clear_error(&client->failure);
-  description = tide_table_description_new(table);
-  description->hidden = hidden;
-  return description;
+  return describe_hidden(table, g_strdup_printf("gateway '%s' can show it from HBase %s on", client->endpoint->text,
+                                                younger_calls[TABLE_DESCRIPTOR].since));
 }
 
 /* ---- rights ---- */
@@ -199,36 +272,66 @@ tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescripti
   g_object_unref(descriptor);
 
   TideReply reply;
-  return tide_client_send_control(client, "createTable", encoded, &reply, error) &&
-         tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), error);
+  if (!tide_client_send_control(client, younger_calls[CREATE_TABLE].method, encoded, &reply, error))
+    return FALSE;
+  GError *failure = NULL;
+  if (tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), &failure))
+    return TRUE;
+  if (!lacks(client, CREATE_TABLE, failure, error))
+    return FALSE;
+  g_autofree char *command = tide_shell_create_command(description, splits);
+  const char *colon = strchr(description->name, ':');
+  g_autofree char *namespace_command = colon == NULL
+                                           ? g_strdup("")
+                                           : g_strdup_printf("create_namespace '%.*s' (unless it is there), and ",
+                                                             (int)(colon - description->name), description->name);
+  return tide_fail(error, TIDE_ERROR_UNAVAILABLE,
+                   "gateway '%s' cannot create tables, which HBase's gateways can from HBase %s on; use the HBase "
+                   "shell: %s%s",
+                   client->endpoint->text, younger_calls[CREATE_TABLE].since, namespace_command, command);
 }
 
 gboolean
 tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                    gboolean *ret_is_enabled, GError **error)
 {
-  return ask_about_table(client, "isTableEnabled", hbase_t_h_base_service_client_send_is_table_enabled, table,
-                         deadline_us, ret_is_enabled, error);
+  GError *failure = NULL;
+  if (!is_lacking(client, TABLE_ENABLED)) {
+    if (ask_about_table(client, TABLE_ENABLED, hbase_t_h_base_service_client_send_is_table_enabled, table, deadline_us,
+                        ret_is_enabled, &failure))
+      return TRUE;
+    if (!lacks(client, TABLE_ENABLED, failure, error))
+      return FALSE;
+  }
+  *ret_is_enabled = TRUE;
+  return TRUE;
 }
 
+/* @ret_exists: FALSE also where the gateway lacks the call. */
 static gboolean
 namespace_exists(TideHBaseClient *client, const char *name, gint64 deadline_us, gboolean *ret_exists, GError **error)
 {
   TideReply reply;
-  return tide_client_begin_control(client, deadline_us, error) &&
-         tide_client_send_control(client, "listNamespaces",
-                                  hbase_t_h_base_service_client_send_list_namespaces(client->service, NULL), &reply,
-                                  error) &&
-         tide_client_conclude(client, tide_reply_read_names(&reply, name, ret_exists, &client->failure), error);
+  GError *failure = NULL;
+  *ret_exists = FALSE;
+  if (is_lacking(client, LIST_NAMESPACES))
+    return TRUE;
+  if (tide_client_begin_control(client, deadline_us, &failure) &&
+      tide_client_send_control(client, younger_calls[LIST_NAMESPACES].method,
+                               hbase_t_h_base_service_client_send_list_namespaces(client->service, NULL), &reply,
+                               &failure) &&
+      tide_client_conclude(client, tide_reply_read_names(&reply, name, ret_exists, &client->failure), &failure))
+    return TRUE;
+  return lacks(client, LIST_NAMESPACES, failure, error);
 }
 
 gboolean
 tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gint64 deadline_us, GError **error)
 {
-  gboolean exists = FALSE;
+  gboolean exists;
   if (!namespace_exists(client, name, deadline_us, &exists, error))
     return FALSE;
-  if (exists)
+  if (exists || is_lacking(client, CREATE_NAMESPACE))
     return TRUE;
   if (!tide_client_begin_control(client, deadline_us, error))
     return FALSE;
@@ -237,8 +340,18 @@ tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gi
   gboolean encoded = hbase_t_h_base_service_client_send_create_namespace(client->service, descriptor, NULL);
   g_object_unref(descriptor);
   TideReply reply;
-  return tide_client_send_control(client, "createNamespace", encoded, &reply, error) &&
-         tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), error);
+  if (!tide_client_send_control(client, younger_calls[CREATE_NAMESPACE].method, encoded, &reply, error))
+    return FALSE;
+  GError *failure = NULL;
+  if (tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), &failure))
+    return TRUE;
+  /* Where it could not be asked for, it may be there. */
+  if (is_lacking(client, LIST_NAMESPACES) && g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_GATEWAY) &&
+      strstr(failure->message, NAMESPACE_EXISTS) != NULL) {
+    g_error_free(failure);
+    return TRUE;
+  }
+  return lacks(client, CREATE_NAMESPACE, failure, error);
 }
 
 /* ---- what the gateway is ---- */

@@ -49,6 +49,7 @@ close_connection(TideHBaseClient *client)
 {
   g_clear_pointer(&client->connection, tide_connection_free);
   client->cluster_asked = FALSE;
+  client->unknown_calls = 0;
   client->scanners.asked = NULL;
   for (guint i = 0; i < TIDE_MAX_KEPT_SCANNERS; i++)
     client->scanners.items[i].is_open = FALSE;

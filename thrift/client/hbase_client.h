@@ -106,21 +106,29 @@ GPtrArray *tide_hbase_client_regions(TideHBaseClient *client, TideBytes table, g
 gboolean tide_hbase_client_check_whole(const TideHBaseClient *client, TideBytes table, const GPtrArray *regions,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* ---- tables ----
+ *
+ * Gateways of HBase 1.4 to 2.1 have none of these calls. What they say of regions stands in for some of them, and the
+ * HBase shell for the others. */
+
+/* A gateway without this call is asked for the table's regions. */
 gboolean tide_hbase_client_table_exists(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                         gboolean *ret_exists, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Errors: also GATEWAY, for a table that does not exist. */
+/* A table counts as enabled where the gateway lacks this call. Errors: also GATEWAY, for a table that does not exist.
+ */
 gboolean tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                             gboolean *ret_is_enabled, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The names of all tables but HBase's own, as "TABLE" or "ns:TABLE", in no order; bytes that no name has are shown as
- * \xHH. Errors: WRONG_SERVICE from a gateway that is too old to know the call. Ownership: (transfer full) (element-type
+ * \xHH. Errors: WRONG_SERVICE from a gateway that lacks the call. Ownership: (transfer full) (element-type
  * utf8). */
 GPtrArray *tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us,
                                          GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Errors: NOT_FOUND when there is no such table. One that HBase does not let the gateway's user see, for which it wants
- * the right CREATE or ADMIN, has `hidden` set, and nothing but its name. Ownership: (transfer full). */
+ * the right CREATE or ADMIN, or of which the gateway cannot tell, has `hidden` set, and nothing but its name.
+ * Ownership: (transfer full). */
 TideTableDescription *tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 deadline_us,
                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -132,12 +140,16 @@ gboolean tide_hbase_client_try_rights(TideHBaseClient *client, const char *table
 
 /* @splits: (element-type TideBytes) (nullable). Errors: on a framed gateway with splits or attributes, fails before
  * sending with TIDE_ERROR_UNAVAILABLE and the HBase shell's command in the text: that gateway takes its whole frame
- * buffer for each key, and for each attribute's name and value (measured with HBase 2.6.1). */
+ * buffer for each key, and for each attribute's name and value (measured with HBase 2.6.1); likewise on a gateway that
+ * lacks the call. */
 gboolean tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescription *description,
                                         const GArray *splits, gint64 deadline_us,
                                         GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* No error where it exists, nor where the gateway lacks the call: it cannot create the table then, either, and that
+ * error says how both are created. */
 gboolean tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gint64 deadline_us,
-                                            GError **error) G_GNUC_WARN_UNUSED_RESULT; /* no error when it exists */
+                                            GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* A cheap call that proves that the gateway answers: for idle connections, which the gateway cuts after 60 s. */
 gboolean tide_hbase_client_ping(TideHBaseClient *client, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -215,6 +215,10 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
             Remedies *remedies, GError **error)
 {
   g_autoptr(GError) failure = NULL;
+  if (tide_table_is_template(table)) {
+    tide_check_list_add_unseen(list, "table", table->name, "see 'tables'");
+    return;
+  }
   tide_progress_step("looking at table '%s'", table->name);
   g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &failure);
   if (state != NULL) {
@@ -248,6 +252,12 @@ check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
   g_autoptr(GError) error = NULL;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
   g_autoptr(GPtrArray) tables = session != NULL ? tide_table_instances(session, config, config->tables, &error) : NULL;
+  /* A gateway that cannot list tables can be asked for those whose names are known. */
+  if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE)) {
+    tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
+    g_clear_error(&error);
+    tables = g_ptr_array_ref(config->tables);
+  }
   for (; tables != NULL && n_seen < tables->len && error == NULL; n_seen++)
     check_table(session, config, tables->pdata[n_seen], list, remedies, &error);
   if (error == NULL)

@@ -390,7 +390,10 @@ knows_method(TidePersonality personality, TideGatewayCall call)
   case TIDE_PERSONALITY_THRIFT2:
     return call != TIDE_CALL_UNKNOWN;
   case TIDE_PERSONALITY_OLD_THRIFT2:
-    return call != TIDE_CALL_UNKNOWN && call != TIDE_CALL_GET_THRIFT_SERVER_TYPE && call != TIDE_CALL_GET_CLUSTER_ID;
+    return call != TIDE_CALL_UNKNOWN && call != TIDE_CALL_GET_THRIFT_SERVER_TYPE && call != TIDE_CALL_GET_CLUSTER_ID &&
+           call != TIDE_CALL_LIST_NAMESPACES;
+  case TIDE_PERSONALITY_OLDEST_THRIFT2:
+    return call >= TIDE_CALL_EXISTS && call <= TIDE_CALL_GET_ALL_REGION_LOCATIONS;
   case TIDE_PERSONALITY_THRIFT1:
     return call == TIDE_CALL_GET_THRIFT_SERVER_TYPE;
   case TIDE_PERSONALITY_OLD_THRIFT1:
@@ -408,7 +411,7 @@ fake_service_answer(TideFakeService *service, const TideFakeRequest *request, Ti
   TideAnswer answer = {.service = service,
                        .request = request,
                        .writer = writer,
-                       .has_can_retry = personality != TIDE_PERSONALITY_OLD_THRIFT2,
+                       .has_can_retry = personality == TIDE_PERSONALITY_THRIFT2,
                        .origin = origin,
                        .filter = filter,
                        .filter_data = filter_data};

@@ -10,12 +10,14 @@ G_BEGIN_DECLS
 
 /* What stands behind the port. */
 typedef enum TidePersonality {
-  TIDE_PERSONALITY_THRIFT2,     /* HBase 2.6 */
-  TIDE_PERSONALITY_OLD_THRIFT2, /* before getThriftServerType, getClusterId and TIOError.canRetry */
-  TIDE_PERSONALITY_THRIFT1,     /* answers ONE and has no other method of thrift2 */
-  TIDE_PERSONALITY_OLD_THRIFT1, /* has none of them */
-  TIDE_PERSONALITY_HTTP,        /* a web server: 400 and closed */
-  TIDE_PERSONALITY_TLS,         /* a TLS port: an alert and closed */
+  TIDE_PERSONALITY_THRIFT2,        /* HBase 2.6 */
+  TIDE_PERSONALITY_OLD_THRIFT2,    /* HBase 2.2: before getThriftServerType, listNamespaces, getClusterId and
+                                    * TIOError.canRetry */
+  TIDE_PERSONALITY_OLDEST_THRIFT2, /* HBase 1.4 to 2.1: before any call that asks for tables or makes them, too */
+  TIDE_PERSONALITY_THRIFT1,        /* answers ONE and has no other method of thrift2 */
+  TIDE_PERSONALITY_OLD_THRIFT1,    /* has none of them */
+  TIDE_PERSONALITY_HTTP,           /* a web server: 400 and closed */
+  TIDE_PERSONALITY_TLS,            /* a TLS port: an alert and closed */
 } TidePersonality;
 
 /* One call as read. Bytes and texts are the reader's, until its next message. */

@@ -192,7 +192,7 @@ write_error(TideGatewayConnection *connection, const TideScriptedFault *fault, T
   if (fault->kind == TIDE_FAULT_IO_ERROR)
     fake_service_write_io_error(&connection->writer, request,
                                 fault->message != NULL ? fault->message : DEFAULT_IO_ERROR,
-                                personality == TIDE_PERSONALITY_OLD_THRIFT2 ? TIDE_CAN_RETRY_ABSENT : fault->can_retry);
+                                personality == TIDE_PERSONALITY_THRIFT2 ? fault->can_retry : TIDE_CAN_RETRY_ABSENT);
   else
     fake_service_write_application_error(&connection->writer, request, type,
                                          fault->message != NULL ? fault->message : internal);

@@ -78,6 +78,43 @@ PROGRAM_TEST("/table-commands/dated-tables-are-found")
   assert_prints(fixture->done.output, "unknown  not looked at: the brokers could not be asked\ngroup  ");
 }
 
+/* HBase 1.4 to 2.1: its gateway knows of no tables, and the HBase shell makes them. */
+PROGRAM_TEST("/table-commands/D27-gateway-that-knows-of-no-tables")
+{
+  program_scene_run(fixture, "tables create METRIC", 0);
+  scripted_gateway_set_personality(fixture->gateway, TIDE_PERSONALITY_OLDEST_THRIFT2);
+  program_scene_run(fixture, "tables create METRIC PLAIN", 69);
+  assert_prints(fixture->done.output, "METRIC: exists\n");
+  assert_prints(fixture->done.errors,
+                "cannot create tables, which HBase's gateways can from HBase 2.2 on; use the HBase "
+                "shell: create \"PLAIN\", {NAME => \"M\"}");
+  program_scene_run(fixture, "check", 69); /* no broker */
+  assert_prints(fixture->done.output, "how it was made cannot be seen: gateway '");
+  assert_prints(fixture->done.output, "can show it from HBase 2.2 on");
+  program_scene_run(fixture, "tables show METRIC", 0);
+  program_scene_run(fixture, "tables show DAILY_{yyyyMMdd}", 78);
+  assert_prints(fixture->done.errors, "cannot list tables, which HBase's gateways can from HBase 2.2 on");
+}
+
+/* HBase 2.2: whether a namespace is there is seen when it is created. */
+PROGRAM_TEST("/table-commands/D27-gateway-that-lists-no-namespaces")
+{
+  g_autofree char *path =
+      write_config("kafka: { brokers: \"127.0.0.1:1\", group: g, topics: [t] }\n"
+                   "hbase: { gateways: [\"%s\"] }\n"
+                   "readings: { time: { field: ts, format: epoch_ms } }\n"
+                   "tables:\n"
+                   "  \"plant:A\": { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+                   "  \"plant:B\": { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n",
+                   scripted_gateway_endpoint(fixture->gateway));
+  scripted_gateway_set_personality(fixture->gateway, TIDE_PERSONALITY_OLD_THRIFT2);
+  g_auto(ProgramDone) done = run_program(path, "tables create");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_prints(done.output, "plant:A: created");
+  assert_prints(done.output, "plant:B: created");
+  g_unlink(path);
+}
+
 /* What fails hides nothing: all that is declared has its line. */
 PROGRAM_TEST("/table-commands/check-names-what-it-has-not-looked-at")
 {

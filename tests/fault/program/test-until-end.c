@@ -320,24 +320,44 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-missing-table-ends-it")
 
 #define FAILS "service: { http: \"off\", log_format: text, startup: fail }\n"
 
-/* As of HBase 2.1, whose gateways write rows and know nothing of tables: no wait helps. */
-PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-is-too-old")
+static guint
+add_unknown_call(PipelineFixture *fixture, TideGatewayCall call, const char *message)
 {
   TideScriptedFault unknown = {.kind = TIDE_FAULT_APPLICATION_ERROR,
-                               .call = TIDE_CALL_TABLE_EXISTS,
+                               .call = call,
                                .application_type = TIDE_APPLICATION_UNKNOWN_METHOD,
-                               .message = "Invalid method name: 'tableExists'"};
-  scripted_gateway_add_fault(fixture->gateways[0], &unknown);
+                               .message = message};
+  return scripted_gateway_add_fault(fixture->gateways[0], &unknown);
+}
+
+/* It cannot be asked for tables in any way: no wait helps. */
+PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-is-too-old")
+{
+  add_unknown_call(fixture, TIDE_CALL_TABLE_EXISTS, "Invalid method name: 'tableExists'");
+  add_unknown_call(fixture, TIDE_CALL_GET_ALL_REGION_LOCATIONS, "Invalid method name: 'getAllRegionLocations'");
   static const DaemonProcessOptions ways[] = {
       {.gateways = 1}, {.gateways = 1, .yaml = FAILS}, {.gateways = 1, .words = "--until-end"}};
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
     g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &ways[i]);
     g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
     daemon_process_assert_said(&daemon, "cannot start: cannot look at the tables: ");
-    daemon_process_assert_said(&daemon,
-                               "the gateway does not know the call 'tableExists': Invalid method name: 'tableExists'; "
-                               "HBase's Thrift servers can be asked for tables from HBase 2.2 on");
+    daemon_process_assert_said(&daemon, "the gateway does not know the call 'getAllRegionLocations': Invalid method "
+                                        "name: 'getAllRegionLocations'; a gateway of HBase 1.4 or newer is needed");
   }
+}
+
+/* As of HBase 1.4 to 2.1: a table is known by its regions, and the daemon writes without a look at the rest. */
+PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-knows-of-no-tables")
+{
+  scripted_gateway_set_personality(fixture->gateways[0], TIDE_PERSONALITY_OLDEST_THRIFT2);
+  pipeline_fixture_produce(fixture, 0, "host0", BASE_MS, "v");
+  pipeline_fixture_flush(fixture);
+  g_auto(DaemonProcess) daemon =
+      daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .words = "--until-end"});
+  g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_OK);
+  daemon_process_assert_said(&daemon, "is written to without a look at its families, its durability");
+  daemon_process_assert_said(&daemon, "can show it from HBase 2.2 on");
+  pipeline_fixture_wait_rows(fixture, "METRIC", 1);
 }
 
 #define OTHER_CLUSTER "7be3f4c1-0d2e-4b6a-8f15-93a0c2d4e6b8"
