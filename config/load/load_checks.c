@@ -3,6 +3,14 @@
 #include "config/load/load.h"
 #include "config/option/option_value.h"
 #include "config/topic_pattern.h"
+#include "util/memory_bound.h"
+
+/* Of what the process may take, at the most, where nothing else is said: the rest is for what limits.memory does not
+ * count, and for what long keys and headers take in a backlog (docs/operate.md). */
+#define MEMORY_SHARE 4
+
+#define LEAST_MEMORY_BYTES ((guint64)16 << 20) /* of limits.memory */
+#define BESIDES_BYTES ((guint64)64 << 20)      /* what the process needs besides; the runs with faults check it */
 
 /* What a value must not pass. */
 typedef struct Bound {
@@ -116,6 +124,28 @@ check_sources(TideLoad *load)
   }
 }
 
+/* By the cgroup that this process is in. */
+static void
+fit_memory(TideLoad *load)
+{
+  guint64 bound_bytes = tide_memory_bound_bytes("");
+  guint64 memory_bytes = load->config->limits.memory_bytes;
+  if (bound_bytes == 0)
+    return;
+  if (!tide_load_is_written(load, "limits.memory"))
+    memory_bytes = MIN(memory_bytes, MAX(bound_bytes / MEMORY_SHARE, LEAST_MEMORY_BYTES));
+  load->config->limits.memory_bytes = memory_bytes;
+  if (memory_bytes + BESIDES_BYTES <= bound_bytes)
+    return;
+  g_autofree char *memory_text = tide_size_format(memory_bytes);
+  g_autofree char *bound_text = tide_size_format(bound_bytes);
+  tide_load_option_warning(load, "limits.memory",
+                           "'limits.memory' is %s, the process needs up to 64MiB besides, and its cgroup may take %s: "
+                           "the kernel kills it where it takes more; lower the one, or raise the other (MemoryMax= of "
+                           "the unit, --memory of the container)",
+                           memory_text, bound_text);
+}
+
 static void
 check_writers(TideLoad *load)
 {
@@ -150,6 +180,7 @@ check_dead_letters(TideLoad *load)
 void
 tide_load_check_options(TideLoad *load)
 {
+  fit_memory(load);
   check_bounds(load);
   check_writers(load);
   if (load->config->sources_yaml == NULL) /* else each source's by itself */

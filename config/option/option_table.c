@@ -561,8 +561,9 @@ static const TideConfigOption limits_options[] = {
     {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB", .flags = TIDE_CONFIG_RELOADS,
      .sentence =
          "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
-         "this bound no more is read. What the process needs besides: see docs/operate.md. The quarter of it that "
-         "Kafka's client fetches ahead is set at the start; a reload changes the rest."},
+         "this bound no more is read. What the process needs besides: see docs/operate.md. Unless it is set, at "
+         "most a quarter of what the process's cgroup may take. The quarter of it that Kafka's client fetches "
+         "ahead is set at the start; a reload changes the rest."},
     {"drain_timeout", TIDE_CONFIG_DURATION, AT(limits.drain_timeout_ms), SECOND, 10 * MINUTE, "30s",
      .flags = TIDE_CONFIG_RELOADS,
      .sentence = "How long a stop waits for HBase to acknowledge what was sent. What is not is read again at "

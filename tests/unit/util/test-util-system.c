@@ -5,6 +5,7 @@
 #include "util/error.h"
 #include "util/job.h"
 #include "util/lock.h"
+#include "util/memory_bound.h"
 #include "util/secret_file.h"
 #include "util/state_directory.h"
 
@@ -608,6 +609,37 @@ TEST("/state-directory/E-the-user-s-own-is-for-nobody-else")
   g_assert_cmpuint(mode_of(inner), ==, 0700);
   g_assert_cmpuint(mode_of(outer), ==, 0700);
   g_assert_cmpint(g_rmdir(inner) + g_rmdir(outer) + g_rmdir(directory), ==, 0);
+}
+
+/* ---- memory ---- */
+
+static void
+write_under(const char *root, const char *path, const char *text)
+{
+  g_autofree char *full = g_build_filename(root, path, NULL);
+  g_autofree char *folder = g_path_get_dirname(full);
+  g_assert_cmpint(g_mkdir_with_parents(folder, 0700), ==, 0);
+  g_assert_true(g_file_set_contents(full, text, -1, NULL));
+}
+
+TEST("/memory-bound/the-least-of-the-cgroups-around-counts")
+{
+  g_autofree char *root = g_dir_make_tmp("tidemark-cgroup-XXXXXX", NULL);
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 0); /* nothing can be seen */
+  write_under(root, "proc/self/cgroup", "1:name=systemd:/old\n0::/system.slice/tidemark.service\n");
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 0);
+  write_under(root, "sys/fs/cgroup/system.slice/tidemark.service/memory.max", "max\n");
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 0);
+  write_under(root, "sys/fs/cgroup/memory.max", "3000000\n");
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 3000000);
+  write_under(root, "sys/fs/cgroup/system.slice/memory.max", "1000000\n");
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 1000000);
+  write_under(root, "sys/fs/cgroup/system.slice/tidemark.service/memory.max", "2000000\n");
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 1000000);
+  write_under(root, "proc/self/cgroup", "0::/\n"); /* a container's own */
+  g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 3000000);
+  g_autofree char *command = g_strdup_printf("rm -r '%s'", root);
+  g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
 }
 
 /* Whoever may write in the directory has no file cut that he may not write. */
