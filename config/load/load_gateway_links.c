@@ -3,6 +3,7 @@
 #include "config/load/load.h"
 #include "thrift/client/tls_context.h"
 #include "thrift/client/tls_stream.h"
+#include "thrift/http/http_headers.h"
 #include "thrift/security/kerberos_keytab.h"
 #include "thrift/wire/wire.h"
 
@@ -163,6 +164,15 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kin
     tide_load_option_error(load, "hbase.http.do_as",
                            "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
                            "ASCII, or none at all");
+  const TideSecretSource *headers = &hbase->link.http.headers;
+  if (tide_load_check_one_source(load, "hbase.http.headers", headers, "the headers come") &&
+      tide_secret_source_is_set(headers)) {
+    g_autoptr(GError) error = NULL;
+    char **lines = tide_http_headers_read(headers, &error);
+    if (lines == NULL)
+      tide_load_option_error(load, "hbase.http.headers", "%s", error->message);
+    tide_http_headers_free(lines);
+  }
   if (tide_load_is_written(load, "hbase.http") && kinds->are_known && !kinds->any_http)
     tide_load_option_error(load, "hbase.http",
                            "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
@@ -179,6 +189,7 @@ tide_load_gateway_links(TideLoad *load)
   TideHBaseConfig *hbase = &load->config->hbase;
   const GatewayKinds kinds = kinds_of(hbase);
   tide_load_resolve(load, &hbase->link.kerberos.keytab.file);
+  tide_load_resolve(load, &hbase->link.http.headers.file);
   load_sasl(load, hbase, &kinds);
   check_http(load, hbase, &kinds);
   check_http_user(load, hbase, &kinds);

@@ -325,6 +325,15 @@ static const TideConfigOption kerberos_options[] = {
 static const TideConfigGroup kerberos_group = {"hbase.kerberos", NULL, NULL, kerberos_options,
                                                G_N_ELEMENTS(kerberos_options)};
 
+static const TideConfigOption http_headers_options[] = {
+    {"file", TIDE_CONFIG_STRING, AT(hbase.link.http.headers.file), .example = "/etc/tidemark/gateway.headers",
+     .sentence = "A file with the permissions of a secret (0600 or 0640). It is read again for each connection."},
+    {"credential", TIDE_CONFIG_STRING, AT(hbase.link.http.headers.credential), .example = "gateway.headers",
+     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+};
+static const TideConfigGroup http_headers_group = {"hbase.http.headers", NULL, NULL, http_headers_options,
+                                                   G_N_ELEMENTS(http_headers_options)};
+
 static const TideConfigOption http_options[] = {
     {"host", TIDE_CONFIG_STRING, AT(hbase.link.http.host), .example = "hbase.example.com",
      .sentence = "The second part of the gateways' principal for SPNEGO (their hbase.thrift.spnego.principal, "
@@ -333,6 +342,9 @@ static const TideConfigOption http_options[] = {
     {"do_as", TIDE_CONFIG_STRING, AT(hbase.link.http.do_as), .example = "ingest",
      .sentence = "The user on whose behalf all is read and written, so that HBase checks that user's rights. The "
                  "gateways must allow it: hbase.thrift.support.proxyuser, and hadoop.proxyuser for us."},
+    {"headers", TIDE_CONFIG_SECTION, .section = &http_headers_group,
+     .sentence = "Lines `NAME: value`, at most 16, which each request bears: for proxies and hosted HBase that know "
+                 "their clients by a key in a header."},
 };
 static const TideConfigGroup http_group = {"hbase.http", NULL, NULL, http_options, G_N_ELEMENTS(http_options)};
 

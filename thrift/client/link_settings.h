@@ -39,6 +39,7 @@ tide_kerberos_settings_are_set(const TideKerberosSettings *kerberos)
 typedef struct TideHttpSettings {
   char *host;  /* owned: the second part of the gateways' principal, "HTTP/host"; NULL: the host that is connected to */
   char *do_as; /* owned: the user on whose behalf all is read and written; NULL: we ourselves */
+  TideSecretSource headers; /* lines "NAME: value" that each request bears; not set: none */
 } TideHttpSettings;
 
 typedef struct TideLinkSettings {

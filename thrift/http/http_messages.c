@@ -6,6 +6,7 @@
 #include "thrift/client/tls_failure.h"
 #include "thrift/client/tls_stream.h"
 #include "thrift/http/http_exchange.h"
+#include "thrift/http/http_headers.h"
 #include "thrift/http/http_refusal.h"
 #include "util/error.h"
 
@@ -35,6 +36,7 @@ typedef struct HttpState {
   HttpTls tls;
   TideGssContext *kerberos; /* owned; of the request under way; NULL: it is not authenticated */
   char *principal;          /* owned; the gateway's, as we think */
+  char **headers;           /* owned; the operator's own; NULL: none */
 } HttpState;
 
 /* ---- TLS ---- */
@@ -142,6 +144,7 @@ close_http(TideConnection *connection)
   X509_free(state->tls.refusal.certificate);
   g_clear_error(&state->tls.failure);
   tide_gss_context_free(state->kerberos);
+  tide_http_headers_free(state->headers);
   g_free(state->principal);
   g_free(state->host);
   g_free(state);
@@ -154,16 +157,35 @@ do_as_of(const TideConnection *connection)
   return settings != NULL ? settings->http.do_as : NULL;
 }
 
+/* Read for each connection, so that a changed secret holds from the next one on. */
+static gboolean
+read_headers(const TideEndpoint *endpoint, char ***ret_headers, GError **error)
+{
+  *ret_headers = NULL;
+  if (endpoint->settings == NULL || !tide_secret_source_is_set(&endpoint->settings->http.headers))
+    return TRUE;
+  g_autoptr(GError) failure = NULL;
+  *ret_headers = tide_http_headers_read(&endpoint->settings->http.headers, &failure);
+  return *ret_headers != NULL || tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': 'hbase.http.headers': %s",
+                                           endpoint->text, failure->message);
+}
+
 /* The TLS handshake comes with the first request: until that is over nothing was sent. */
 static gboolean
 connect_http(TideConnection *connection, GError **error)
 {
   const TideEndpoint *endpoint = connection->endpoint;
-  GSocket *socket = tide_socket_connect(endpoint, &connection->limits, error);
-  if (socket == NULL)
+  char **headers;
+  if (!read_headers(endpoint, &headers, error))
     return FALSE;
+  GSocket *socket = tide_socket_connect(endpoint, &connection->limits, error);
+  if (socket == NULL) {
+    tide_http_headers_free(headers);
+    return FALSE;
+  }
   HttpState *state = g_new0(HttpState, 1);
   connection->layer_state = state;
+  state->headers = headers;
   state->is_tls = endpoint->stream == &tide_tls_stream;
   state->host = g_strdup(state->is_tls ? tide_tls_server_name(endpoint) : endpoint->host);
   state->host[strcspn(state->host, "%")] = '\0'; /* an interface means nothing to the peer */
@@ -243,7 +265,8 @@ send_http(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsi
   const char *do_as = do_as_of(connection);
   g_autofree char *do_as_header = do_as != NULL ? g_strconcat("doAs: ", do_as, NULL) : NULL;
   /* Jetty has words for what is wrong only where plain text is wanted. */
-  const char *headers[5] = {"Content-Type: application/x-thrift", "Accept: application/x-thrift, text/plain;q=0.5"};
+  const char *headers[5 + TIDE_HTTP_HEADERS_MAX] = {"Content-Type: application/x-thrift",
+                                                    "Accept: application/x-thrift, text/plain;q=0.5"};
   gsize n_headers = 2;
   g_autofree char *authorization = NULL;
   const TideLinkSettings *settings = connection->endpoint->settings;
@@ -255,6 +278,8 @@ send_http(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsi
   }
   if (do_as_header != NULL)
     headers[n_headers++] = do_as_header;
+  for (char **header = state->headers; header != NULL && *header != NULL; header++)
+    headers[n_headers++] = *header;
   TideHttpRequest request = {.parts = parts, .n_parts = n_parts, .total_bytes = total_bytes, .headers = headers};
   GError *failure = NULL;
   return tide_http_exchange_send(state->exchange, &request, &connection->limits, &failure) ||

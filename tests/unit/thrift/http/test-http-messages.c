@@ -2,6 +2,7 @@
 #include "thrift/client/connection.h"
 #include "thrift/client/gateway_probe.h"
 #include "thrift/client/hbase_client.h"
+#include "thrift/http/http_headers.h"
 #include "unit/kdc.h"
 #include "unit/probe_replies.h"
 #include "unit/test_case.h"
@@ -123,6 +124,61 @@ TEST("/http-messages/call")
   g_assert_nonnull(strstr(request, "\r\nAccept: application/x-thrift, text/plain;q=0.5\r\n"));
   g_assert_nonnull(strstr(request, "\r\ndoAs: other\r\n"));
   g_assert_null(strstr(request, "Authorization"));
+}
+
+#define SECRET "ACCESSKEYID: tidemark\r\n\nACCESSSIGNATURE: s3cret"
+
+/* A secret of a proxy's, read for each connection. */
+TEST("/http-messages/headers-of-the-operator")
+{
+  g_auto(Server) server = {.head = OK_HEAD, .body = tide_bytes(TYPE_REPLY, sizeof TYPE_REPLY - 1)};
+  g_autoptr(LoopbackServer) loopback = loopback_start(serve, &server);
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tidemark-test-http-headers", NULL);
+  g_assert_true(g_file_set_contents_full(path, SECRET "\n", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+  TideLinkSettings settings = {.http = {.do_as = (char *)"other", .headers.file = path}};
+  g_autoptr(TideEndpoint) endpoint = endpoint_of(loopback, &settings, "http", "127.0.0.1");
+  g_autoptr(GError) error = NULL;
+  gboolean answered = call_once(endpoint, &error);
+  g_assert_no_error(error);
+  g_assert_true(answered);
+  loopback_stop(g_steal_pointer(&loopback));
+  g_autofree char *request = g_strndup((const char *)server.received.data, server.received.len);
+  g_assert_nonnull(strstr(request, "\r\ndoAs: other\r\n"));
+  g_assert_nonnull(strstr(request, "\r\nACCESSKEYID: tidemark\r\n"));
+  g_assert_nonnull(strstr(request, "\r\nACCESSSIGNATURE: s3cret\r\n"));
+  g_assert_cmpint(g_unlink(path), ==, 0);
+  g_assert_false(call_once(endpoint, &error));
+  g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
+  g_assert_nonnull(strstr(error->message, "'hbase.http.headers': "));
+}
+
+TEST("/http-messages/headers-that-are-none")
+{
+  static const struct {
+    const char *text, *fault;
+  } cases[] = {
+      {"\r\n\r\n", "has no line with a header"},
+      {"A: 1\nno header", "line 2 of "},
+      {": s3cret", "is not of the form 'NAME: value'"},
+      {"A B: s3cret", "is not of the form 'NAME: value'"},
+      {"A:  ", "has no value"},
+      {"A: s3cret\tb", "has a byte in its value that is no printable ASCII"},
+      {"A: s3cr\xc3\xa9t", "has a byte in its value that is no printable ASCII"},
+      {"content-length: 3", "names a header that requests to gateways set themselves"},
+      {"Authorization: s3cret", "names a header that requests to gateways set themselves"},
+      {"A:1\nA:2\nA:3\nA:4\nA:5\nA:6\nA:7\nA:8\nA:9\nA:10\nA:11\nA:12\nA:13\nA:14\nA:15\nA:16\nA:17", "line 17 of "},
+  };
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "tidemark-test-bad-http-headers", NULL);
+  const TideSecretSource source = {.file = path};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_true(g_file_set_contents_full(path, cases[i].text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL));
+    g_assert_null(tide_http_headers_read(&source, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
+    g_assert_nonnull(strstr(error->message, cases[i].fault));
+    g_assert_null(strstr(error->message, "s3c"));
+  }
+  g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
 typedef struct Bad {
