@@ -163,6 +163,7 @@ tide_log_line_text(GString *line, const TideLogRecord *record, gboolean colour)
   tide_log_escape(line, record->thread, VALUE_MAX_BYTES);
   g_string_append(line, ": ");
   tide_log_escape(line, record->text, MESSAGE_MAX_BYTES);
+  g_string_append_printf(line, " [%s]", record->id);
 
   gboolean is_first = TRUE;
   for (gsize i = 0; i < record->n_fields; i++) {

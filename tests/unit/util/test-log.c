@@ -94,13 +94,14 @@ TEST("/log/text/layout")
     gboolean colour;
     const char *line;
   } cases[] = {
-      {0, FALSE, "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened\n"},
-      {1, FALSE, "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened  TOPIC=metrics\n"},
-      {3, FALSE, "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened  TOPIC=metrics PARTITION=3\n"},
+      {0, FALSE, "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened [write-failed]\n"},
+      {1, FALSE, "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened [write-failed]  TOPIC=metrics\n"},
+      {3, FALSE,
+       "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened [write-failed]  TOPIC=metrics PARTITION=3\n"},
       {7, FALSE,
-       "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened  TOPIC=metrics PARTITION=3 "
+       "2026-11-21T04:45:00.123Z warning tide-writer-2: what happened [write-failed]  TOPIC=metrics PARTITION=3 "
        "REASON=\"no field \\\"host\\\"\" KEY=\"\" ROW=\"a=b\" HOST=a\\x0Ab\n"},
-      {0, TRUE, "2026-11-21T04:45:00.123Z \033[33mwarning\033[0m tide-writer-2: what happened\n"},
+      {0, TRUE, "2026-11-21T04:45:00.123Z \033[33mwarning\033[0m tide-writer-2: what happened [write-failed]\n"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     TideLogRecord record = some_record("what happened", fields, cases[i].n_fields);
@@ -264,7 +265,8 @@ TEST("/log/text/names-its-thread")
   tide_thread_join(tide_thread_start("tide-writer-2", log_from_a_thread, NULL));
   g_autofree char *text = captured(&capture);
   capture_end(&capture);
-  g_assert_true(g_str_has_suffix(text, "Z error tide-writer-2: cannot write 512 rows  GATEWAY=hb3:9090\n"));
+  g_assert_true(
+      g_str_has_suffix(text, "Z error tide-writer-2: cannot write 512 rows [write-failed]  GATEWAY=hb3:9090\n"));
 }
 
 TEST("/log/level/filters-and-errno-is-kept")
@@ -318,7 +320,7 @@ TEST("/log/journal/without-one-lines-go-to-stderr")
   tide_log(TIDE_LOG_NOTICE, "nothing-lost", "nothing is lost");
   g_autofree char *text = captured(&capture);
   capture_end(&capture);
-  g_assert_true(g_str_has_suffix(text, ": nothing is lost\n"));
+  g_assert_true(g_str_has_suffix(text, ": nothing is lost [nothing-lost]\n"));
 }
 
 /* The claim is that tide_log comes back at all: the pipe's reader does not read before all lines were logged.
