@@ -4,6 +4,7 @@
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"
 #include "decode/formats.h"
+#include "decode/layout.h"
 #include "decode/protobuf_schema.h"
 
 /* Of a descriptor set: those of whole companies have less. */
@@ -14,10 +15,13 @@ static const struct {
   const char *option;
   TideFormatOptions takes;
 } choosy[] = {
-    {"root", TIDE_TAKES_STRUCTURE},   {"each", TIDE_TAKES_STRUCTURE},      {"separator", TIDE_TAKES_STRUCTURE},
-    {"arrays", TIDE_TAKES_STRUCTURE}, {"max_depth", TIDE_TAKES_STRUCTURE}, {"csv", TIDE_TAKES_CSV},
-    {"schema", TIDE_TAKES_SCHEMA},    {"registry", TIDE_TAKES_REGISTRY},   {"message", TIDE_TAKES_MESSAGE},
-    {"framing", TIDE_TAKES_FRAMING},
+    {"root", TIDE_TAKES_STRUCTURE},         {"each", TIDE_TAKES_STRUCTURE},
+    {"positions", TIDE_TAKES_STRUCTURE},    {"zip", TIDE_TAKES_STRUCTURE},
+    {"outer_prefix", TIDE_TAKES_STRUCTURE}, {"on_missing", TIDE_TAKES_STRUCTURE},
+    {"separator", TIDE_TAKES_STRUCTURE},    {"arrays", TIDE_TAKES_STRUCTURE},
+    {"max_depth", TIDE_TAKES_STRUCTURE},    {"csv", TIDE_TAKES_CSV},
+    {"schema", TIDE_TAKES_SCHEMA},          {"registry", TIDE_TAKES_REGISTRY},
+    {"message", TIDE_TAKES_MESSAGE},        {"framing", TIDE_TAKES_FRAMING},
 };
 
 gboolean
@@ -87,6 +91,89 @@ check_csv(ReadingsLoad *it)
     readings_error(it, "csv.delimiter",
                    "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or one of + - .",
                    it->path);
+}
+
+/* ---- where readings are ---- */
+
+static gboolean
+can_name_field(const char *name)
+{
+  return *name != '\0' && !tide_field_name_is_of_record(tide_bytes_of_string(name));
+}
+
+/* @names: of fields that readings get. */
+static void
+check_names(ReadingsLoad *it, const char *option, const GPtrArray *names)
+{
+  for (guint i = 0; i < names->len; i++) {
+    g_autofree char *shown = tide_problem_quote(names->pdata[i]);
+    if (!can_name_field(names->pdata[i]))
+      readings_error(it, option, "'%s.%s' has a name that no field can have: '%s'", it->path, option, shown);
+    for (guint k = 0; k < i; k++)
+      if (strcmp(names->pdata[k], names->pdata[i]) == 0)
+        readings_error(it, option, "'%s.%s' names the field '%s' twice", it->path, option, shown);
+  }
+}
+
+static void
+check_each(ReadingsLoad *it)
+{
+  const TideDecodeOptions *decode = it->decode;
+  g_auto(GStrv) steps = g_strsplit(decode->layout.each, decode->separator, -1);
+  g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+  for (char **step = steps; *step != NULL; step++) {
+    char *field = tide_layout_field_of_step(*step);
+    if (field != NULL)
+      g_ptr_array_add(fields, field);
+    else if (**step == '\0' || strpbrk(*step, "{}") != NULL)
+      readings_error(
+          it, "each",
+          "'%s.each' must be names of members with '%s' between them, or {NAME}, which takes every member of "
+          "an object and calls the field of its name NAME: devices%sreadings, servers%s{server}",
+          it->path, decode->separator, decode->separator, decode->separator);
+  }
+  check_names(it, "each", fields);
+}
+
+static void
+check_positions(ReadingsLoad *it)
+{
+  const TideLayoutOptions *layout = &it->decode->layout;
+  g_autoptr(GPtrArray) fields = g_ptr_array_new();
+  for (char **name = layout->positions; *name != NULL; name++)
+    if (strcmp(*name, TIDE_POSITION_LEFT_OUT) != 0)
+      g_ptr_array_add(fields, *name);
+  if (fields->len == 0)
+    readings_error(it, "positions", "'%s.positions' must name a value: [ts, temp], say", it->path);
+  if (g_strv_length(layout->positions) > it->decode->max_fields)
+    readings_error(it, "positions", "'%s.positions' has more names than '%s.max_fields' (%u) allows", it->path,
+                   it->path, it->decode->max_fields);
+  if (layout->zip)
+    readings_error(it, "positions",
+                   "'%s.positions' and '%s.zip' exclude each other: lists that are zipped have names of their own",
+                   it->path, it->path);
+  check_names(it, "positions", fields);
+}
+
+static void
+check_layout(ReadingsLoad *it)
+{
+  const TideLayoutOptions *layout = &it->decode->layout;
+  if (layout->each != NULL)
+    check_each(it);
+  else if (layout->outer_prefix != NULL)
+    readings_error(it, "outer_prefix",
+                   "'%s.outer_prefix' has no effect without '%s.each': nothing else stands around readings", it->path,
+                   it->path);
+  if (layout->outer_prefix != NULL && layout->outer_prefix[0] == '$')
+    readings_error(it, "outer_prefix", "'%s.outer_prefix' must not begin with '$', as what the record offers does",
+                   it->path);
+  if (layout->positions != NULL)
+    check_positions(it);
+  if (layout->on_missing != TIDE_MISSING_REJECT && layout->each == NULL && layout->root == NULL)
+    readings_error(it, "on_missing",
+                   "'%s.on_missing' has no effect without '%s.root' or '%s.each': it is about what they name", it->path,
+                   it->path, it->path);
 }
 
 /* Where schemas are asked for, and who asks. */
@@ -178,6 +265,8 @@ tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, T
   ReadingsLoad it = {load, path, &readings->decode, &readings->registry};
   if ((tide_format_of(it.decode)->takes & TIDE_TAKES_CSV) != 0)
     check_csv(&it);
+  if ((tide_format_of(it.decode)->takes & TIDE_TAKES_STRUCTURE) != 0)
+    check_layout(&it);
   for (gsize i = 0; i < G_N_ELEMENTS(choosy); i++) {
     const TideYamlNode *option = tide_yaml_get(node, choosy[i].option);
     if (!tide_yaml_is_null(option) && !tide_load_format_takes(it.decode->format, choosy[i].option))

@@ -426,7 +426,7 @@ tide_config_option_add_item(const TideConfigOption *option, GPtrArray *texts, co
   if ((*text == '\0' && option->type != TIDE_CONFIG_TEXTS) || strlen(text) > MAX_STRING_BYTES)
     return tide_fail(error, TIDE_ERROR_CONFIG, "has an item that is empty or longer than %d bytes", MAX_STRING_BYTES);
   /* A repeated item would do nothing, or ask for double: a mistake either way. */
-  if (g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
+  if ((option->flags & TIDE_CONFIG_REPEATS) == 0 && g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
     return tide_fail(error, TIDE_ERROR_CONFIG, "has an item twice");
   if (type->check_item != NULL && !type->check_item(text, error))
     return FALSE;

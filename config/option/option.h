@@ -37,6 +37,7 @@ typedef enum TideConfigOptionFlags {
   TIDE_CONFIG_REQUIRED = 1 << 0,
   TIDE_CONFIG_IN_SAMPLE = 1 << 1, /* stands in the sample uncommented, though it is not required */
   TIDE_CONFIG_RELOADS = 1 << 2,   /* a running daemon takes it over at SIGHUP: its member is _Atomic */
+  TIDE_CONFIG_REPEATS = 1 << 3,   /* of a list: an item may stand there twice */
 } TideConfigOptionFlags;
 
 typedef struct TideConfigGroup TideConfigGroup;
@@ -110,8 +111,8 @@ gboolean tide_config_option_parse(const TideConfigOption *option, const char *te
 /* TOPICS, TEXTS, BROKERS and GATEWAYS. */
 gboolean tide_config_option_is_list(const TideConfigOption *option);
 
-/* Appends an item of a list to @texts (element-type utf8, owned), and stores them all; there must be at least one, but of
- * TEXTS. Errors: as above. */
+/* Appends an item of a list to @texts (element-type utf8, owned), and stores them all; there must be at least one, but
+ * of TEXTS. Errors: as above. */
 gboolean tide_config_option_add_item(const TideConfigOption *option, GPtrArray *texts, const char *text,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_config_option_store_items(const TideConfigOption *option, const GPtrArray *texts, gpointer base);

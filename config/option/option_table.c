@@ -187,6 +187,8 @@ static const TideConfigChoice bad_message_policies[] = {{"stop", TIDE_BAD_MESSAG
                                                         {"skip", TIDE_BAD_MESSAGE_SKIP},
                                                         {"dead_letter", TIDE_BAD_MESSAGE_DEAD_LETTER},
                                                         {NULL, 0}};
+static const TideConfigChoice missing_policies[] = {
+    {"reject", TIDE_MISSING_REJECT}, {"skip", TIDE_MISSING_SKIP}, {"reading", TIDE_MISSING_READING}, {NULL, 0}};
 static const TideConfigChoice bad_reading_policies[] = {
     {"message", TIDE_BAD_READING_MESSAGE}, {"reading", TIDE_BAD_READING_ALONE}, {NULL, 0}};
 static const TideConfigChoice log_levels[] = {{"crit", TIDE_LOG_CRIT},
@@ -470,13 +472,31 @@ static const TideConfigOption readings_options[] = {
      .sentence =
          "In place of `schema`: a schema registry with Confluent's API, where each message begins with the number "
          "of its schema."},
-    {"root", TIDE_CONFIG_STRING, OF_READINGS(decode.root), .example = "payload",
+    {"root", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.root), .example = "payload",
      .sentence =
          "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "
          "out. Inside of others, the names joined by the separator: payload/after."},
-    {"each", TIDE_CONFIG_STRING, OF_READINGS(decode.each), .example = "metrics",
-     .sentence = "The member that is a list of readings: each takes what stands beside the list along. With `root`, a "
-                 "member of that."},
+    {"each", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.each), .example = "devices/readings",
+     .sentence =
+         "The way to the readings, from `root` on: names of members joined by the separator, each of an object, "
+         "or of a list whose items are taken one by one. {NAME} takes every member of an object, whose name "
+         "becomes the field NAME. What stands around the readings on each level is a field of theirs, behind "
+         "the names before it."},
+    {"positions", TIDE_CONFIG_TEXTS, OF_READINGS(decode.layout.positions), .example = "[ts, temp, _]",
+     .flags = TIDE_CONFIG_REPEATS,
+     .sentence = "A reading may be a list of values, whose names these are, in their order; _ leaves one out. A value "
+                 "that is no list is a list of one."},
+    {"zip", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.layout.zip), .default_text = "false",
+     .sentence = "What `each` leads to is an object with lists of one length, whose first values make the first "
+                 "reading, and so on. What is no list in it is a field of each."},
+    {"outer_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.outer_prefix), .example = "event/",
+     .sentence =
+         "In front of the names of what stands around the readings of `each`, where readings have the same names."},
+    {"on_missing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.layout.on_missing), .default_text = "reject",
+     .choices = missing_policies,
+     .sentence = "What it means that a name of `root` or `each` is absent or null: the message is rejected; or nothing "
+                 "is to be read there (skip), and it counts as a reading that no table takes; or the object that lacks "
+                 "it is itself a reading (reading)."},
     {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "With `format: csv`: how a line is written."},
     {"separator", TIDE_CONFIG_STRING, OF_READINGS(decode.separator), .default_text = "/",
      .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},

@@ -24,7 +24,7 @@
 #include "decode/avro_container.h"
 #include "decode/avro_cursor.h"
 #include "decode/frame.h"
-#include "decode/shaper.h"
+#include "decode/layout.h"
 #include "model/value_text.h"
 #include "util/calendar.h"
 
@@ -46,8 +46,8 @@ typedef struct Walk {
   gsize place;              /* where it begins; its union's branch is behind */
   const TideAvroNode *node; /* the type that it has, where it is a union's; NULL: that was not read yet */
   guint32 type;             /* the place of its node */
+  gboolean is_begun;        /* the message's one value */
 
-  gboolean is_begun; /* the message's one value */
   TideShaper *shaper;
   const TideAvroSchema *schema;
 } Walk;
@@ -429,7 +429,7 @@ take_reading(gpointer reader)
   Walk *walk = reader;
   if (!choose_node(walk, TIDE_BYTES_EMPTY))
     return FALSE;
-  return walk->node->kind == TIDE_AVRO_RECORD ? tide_shaper_take_reading(walk->shaper, walk->in.at)
+  return walk->node->kind == TIDE_AVRO_RECORD ? tide_layout_take_reading(walk->shaper, walk->in.at)
                                               : reject_instead_of(walk, TIDE_NEXT_OBJECT);
 }
 
@@ -441,7 +441,7 @@ static const TideReaderCalls calls = {
     .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
-    .place_bytes = G_STRUCT_OFFSET(Walk, is_begun),
+    .place_bytes = G_STRUCT_OFFSET(Walk, shaper),
     .detail_behind = "bytes behind the record: it was written by another schema",
     .is_one_value = TRUE,
     .lists_nest = TRUE,
@@ -457,7 +457,7 @@ run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize s
       .shaper = shaper, .schema = schema, .in = {.text = tide_scratch_copy(shaper->scratch, message), .at = start}};
   expect_value(&walk, schema->top);
   tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
-  return tide_shaper_run(shaper, &calls, &walk);
+  return tide_layout_run(shaper, &calls, &walk);
 }
 
 /* What @message names by its frame. FALSE: it cannot be read, or not yet. */

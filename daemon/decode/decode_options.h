@@ -49,6 +49,29 @@ typedef enum TideOnBadReading {
   TIDE_BAD_READING_ALONE,   /* nothing, where its message holds others and could be read to its end */
 } TideOnBadReading;
 
+/* What a message means in which root or each leads to nothing. */
+typedef enum TideOnMissing {
+  TIDE_MISSING_REJECT,
+  TIDE_MISSING_SKIP,    /* it holds no reading */
+  TIDE_MISSING_READING, /* the object reached so far is one */
+} TideOnMissing;
+
+/* Of positions: the value there is no field. */
+#define TIDE_POSITION_LEFT_OUT "_"
+
+/* Where the readings of a message with objects and lists are; decode/layout.h. What it points to is owned by the
+ * configuration. */
+typedef struct TideLayoutOptions {
+  char *root; /* the member that holds the readings; names joined by the separator, from the outside in; NULL: the
+               * message itself does */
+  char *each; /* steps joined by the separator, from there to the readings: names of members, or in braces the field of
+               * their names; what stands around is a field of each reading; NULL: none */
+  char **positions;   /* the names of the values of a reading that is a list; NULL: none is */
+  gboolean zip;       /* readings are the n-th values of all lists of an object */
+  char *outer_prefix; /* in front of the names of what stands around; NULL: nothing */
+  TideOnMissing on_missing;
+} TideLayoutOptions;
+
 /* Of comma-separated values. What it points to is owned by the configuration. */
 typedef struct TideCsvOptions {
   char **columns;     /* the names of the values of each line; NULL: the first line of each message says them */
@@ -84,10 +107,7 @@ typedef struct TideScannedOptions {
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
-  char *root; /* owned by the configuration: of JSON, the member that holds the reading; names joined by the separator,
-               * from the outside in; NULL: the message itself does */
-  char *each; /* owned by the configuration: of JSON, the member that is a list of readings, which take what stands
-               * beside it along; NULL: none is */
+  TideLayoutOptions layout;
   TideCsvOptions csv;
   char *schema_file;            /* owned by the configuration: of Avro or protobuf, absolute */
   const TideAvroSchema *schema; /* owned by the configuration: what stands there, of Avro */

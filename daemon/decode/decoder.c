@@ -2,6 +2,7 @@
 
 #include "decode/formats.h"
 #include "decode/frame.h"
+#include "decode/layout.h"
 #include "decode/shaper.h"
 #include "model/record_fields.h"
 
@@ -14,6 +15,7 @@ struct TideDecoder {
   TideScratch scratch;
   TideRecordFields *record_fields; /* owned */
   TideReadingBuilder *builder;     /* owned */
+  TideLayout *layout;              /* owned */
   TideShaper shaper;
   gpointer kept; /* owned: by the reader */
 };
@@ -26,7 +28,8 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   decoder->reader = tide_format_of(options)->reader;
   decoder->record_fields = tide_record_fields_new(names, n_known);
   decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
-  tide_shaper_init(&decoder->shaper, options, decoder->builder, &decoder->scratch);
+  decoder->layout = tide_layout_new(options);
+  tide_shaper_init(&decoder->shaper, options, decoder->layout, decoder->builder, &decoder->scratch);
   if (decoder->reader->open != NULL)
     decoder->kept = decoder->reader->open(&decoder->shaper);
   return decoder;
@@ -40,6 +43,7 @@ tide_decoder_free(TideDecoder *decoder)
   if (decoder->kept != NULL)
     decoder->reader->close(decoder->kept);
   tide_shaper_clear(&decoder->shaper);
+  tide_layout_free(decoder->layout);
   tide_reading_builder_free(decoder->builder);
   tide_record_fields_free(decoder->record_fields);
   tide_scratch_clear_memory(&decoder->scratch);

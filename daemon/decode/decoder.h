@@ -12,16 +12,18 @@
  *     {...}          its members, their names behind its own name and the separator; none when it is empty
  *     [...]          as declared; within raw JSON names may repeat
  *
- * With options->root, an object is what stands around its reading, or a list of them: that is the value of the member
- * of this name; what stands beside it is checked only. With options->each, the member of this name is a list of
- * readings, and what stands beside it, in front of or behind the list, is a field of each of them, in front of its own;
- * a fault there is the message's. A member that is not there, or null, is a MISSING_FIELD; an empty list is no reading.
+ * With options->layout, readings stand somewhere inside (layout.h). `root`: in the member of this name, as one or as a
+ * list; what stands beside it is checked only. `each`: where its steps lead to, each of which goes into all items of a
+ * list that it meets; what stands around, in front or behind, is a field of each reading, in front of its own, and a
+ * fault there is the message's. A member that is not there, or null, is a MISSING_FIELD, unless `on_missing` says
+ * otherwise; an empty list is no reading.
  *
  * Names are compared as bytes: none is normalised. A message with one name twice in a reading is rejected, also where
  * two nested names flatten to the same one, a value or an object alike.
  *
  * With TIDE_BAD_READING_ALONE the faults of JSON that leave no doubt where the reading ends are the reading's own:
- * DUPLICATE_FIELD, TOO_MANY_FIELDS, TYPE (a list where there may be none) and NUMBER (one too long). The rest of it is
+ * DUPLICATE_FIELD, TOO_MANY_FIELDS, TYPE (a list where there may be none, or what is no reading where `each` leads to)
+ * and NUMBER (one too long). The rest of it is
  * then checked as text only, and it comes out as a reading without fields. All others are the message's: what is no
  * JSON or UTF-8, is nested too deeply, or takes too much memory.
  *

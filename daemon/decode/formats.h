@@ -15,7 +15,7 @@ typedef enum TideMessageEnd {
 
 /* Options that not every format takes. */
 typedef enum TideFormatOptions {
-  TIDE_TAKES_STRUCTURE = 1 << 0, /* root, each, separator, arrays, max_depth: its messages have objects and lists */
+  TIDE_TAKES_STRUCTURE = 1 << 0, /* where readings are, separator, arrays, max_depth: its messages have objects and lists */
   TIDE_TAKES_CSV = 1 << 1,
   TIDE_TAKES_SCHEMA = 1 << 2,
   TIDE_TAKES_REGISTRY = 1 << 3,

@@ -5,7 +5,7 @@
 #include "decode/frame.h"
 #include "decode/json_index.h"
 #include "decode/json_text.h"
-#include "decode/shaper.h"
+#include "decode/layout.h"
 
 /* More bytes around the values of a reading are not learned. */
 #define SKELETON_MAX_BYTES (64u * 1024)
@@ -148,10 +148,14 @@ static gboolean
 unescape(Walk *walk, TideBytes *text)
 {
   gsize start = (gsize)(text->data - walk->text);
-  guint8 *out = walk->shaper->raw.depth == 0 ? walk->text + start : NULL;
+  guint8 *out = walk->shaper->raw.depth > 0                 ? NULL
+                : tide_layout_rereads(walk->shaper->layout) ? tide_scratch_take(walk->shaper->scratch, text->len)
+                                                            : walk->text + start;
   gsize len;
   switch (tide_json_unescape(*text, out, &len)) {
   case TIDE_JSON_ESCAPE_OK:
+    if (out != NULL)
+      text->data = out;
     text->len = len;
     return TRUE;
   case TIDE_JSON_ESCAPE_UNKNOWN:
@@ -352,9 +356,9 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
   return fault_at_token(walk, "an object was expected");
 }
 
-/* Of the list only its brackets are looked at. */
+/* Of what holds others only the brackets are looked at. */
 static gboolean
-pass_list(gpointer reader)
+pass(gpointer reader)
 {
   Walk *walk = reader;
   TideShaper *shaper = walk->shaper;
@@ -573,7 +577,7 @@ static const TideReaderCalls calls = {
     .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
-    .pass_list = pass_list,
+    .pass = pass,
     .place_bytes = sizeof(((Walk *)NULL)->next),
     .detail_behind = "text after the array",
 };
@@ -591,7 +595,7 @@ run(Walk *walk, TideBytes json)
   walk->end = walk->next + n_tokens;
   if (n_tokens == 0)
     return fault(walk, TIDE_REJECT_EMPTY, 0, "only white space");
-  if (tide_shaper_run(walk->shaper, &calls, walk))
+  if (tide_layout_run(walk->shaper, &calls, walk))
     return TRUE;
   /* Not every kernel of simdjson looks at bytes outside of strings; what they are called must not depend on
    * the CPU. */

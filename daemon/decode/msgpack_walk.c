@@ -15,8 +15,8 @@
  * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
 #include "decode/formats.h"
 
+#include "decode/layout.h"
 #include "decode/msgpack_value.h"
-#include "decode/shaper.h"
 #include "model/value_text.h"
 
 /* The extension that is a timestamp: -1. */
@@ -233,7 +233,7 @@ take_reading(gpointer reader)
   gsize place;
   TideNextValue next;
   peek(reader, &next, &place);
-  return next == TIDE_NEXT_OBJECT ? tide_shaper_take_reading(walk->shaper, place)
+  return next == TIDE_NEXT_OBJECT ? tide_layout_take_reading(walk->shaper, place)
                                   : reject_instead_of(reader, TIDE_NEXT_OBJECT);
 }
 
@@ -254,7 +254,7 @@ read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *r
 {
   Walk walk = {.shaper = shaper, .message = tide_scratch_copy(shaper->scratch, message)};
   tide_shaper_begin_message(shaper, ret_reject, NULL, 0);
-  return tide_shaper_run(shaper, &calls, &walk);
+  return tide_layout_run(shaper, &calls, &walk);
 }
 
 const TideFormatReader tide_msgpack_reader = {.read = read_message};

@@ -24,8 +24,8 @@
 #include "decode/formats.h"
 #include "decode/frame.h"
 #include "decode/json_text.h"
+#include "decode/layout.h"
 #include "decode/protobuf_schema.h"
-#include "decode/shaper.h"
 #include "model/value_text.h"
 
 /* Of the largest message: what its values may take before they are told. A value takes tens of bytes, and there is one
@@ -105,7 +105,8 @@ typedef struct Walk {
   struct {
     const TideProtobufField *field; /* NULL: it is the message itself */
     const Value *value;
-    const Slot *list; /* it is all that its field has; NULL: it is one value */
+    const Slot *list;  /* it is all that its field has; NULL: it is one value */
+    gboolean is_begun; /* the message */
   };
 
   /* set before start, then read-only */
@@ -117,7 +118,6 @@ typedef struct Walk {
   const guint8 *end;    /* of the message */
   const guint8 *fields; /* where its first field begins */
   guint64 value_bytes;  /* in values */
-  gboolean is_begun;
 } Walk;
 
 /* ---- faults ---- */
@@ -757,13 +757,13 @@ take_reading(gpointer reader)
   TideNextValue next;
   gsize place;
   peek(reader, &next, &place);
-  return next == TIDE_NEXT_OBJECT && walk->list == NULL ? tide_shaper_take_reading(walk->shaper, place)
+  return next == TIDE_NEXT_OBJECT && walk->list == NULL ? tide_layout_take_reading(walk->shaper, place)
                                                         : reject_instead_of(reader, TIDE_NEXT_OBJECT);
 }
 
 /* Its values are there: nothing is to be passed over. */
 static gboolean
-pass_list(gpointer reader)
+pass(gpointer reader)
 {
   return TRUE;
 }
@@ -776,7 +776,7 @@ static const TideReaderCalls calls = {
     .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
-    .pass_list = pass_list,
+    .pass = pass,
     .place_bytes = G_STRUCT_OFFSET(Walk, shaper),
     .is_one_value = TRUE,
 };
@@ -799,7 +799,7 @@ run(Walk *walk)
   if (walk->shaper->options->protobuf->has_required && !is_complete(message.message))
     return fault(walk, TIDE_REJECT_MISSING_FIELD, walk->fields, NULL, "a field that its type requires");
   expect(walk, NULL, &message, NULL);
-  return tide_shaper_run(walk->shaper, &calls, walk);
+  return tide_layout_run(walk->shaper, &calls, walk);
 }
 
 static gpointer

@@ -124,7 +124,7 @@ tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField 
   builder->n_record_fields = n_record_fields;
   builder->n_fields = 0;
   builder->n_readings = 0;
-  tide_reading_builder_leave_outer(builder);
+  tide_reading_builder_leave_outer(builder, (TideOuterMark){0});
   builder->n_repeated_fields = 0;
   if (G_UNLIKELY(builder->rejects->len > 0))
     g_array_set_size(builder->rejects, 0);
@@ -302,20 +302,30 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
 }
 
 void
+tide_reading_builder_set_prefix(TideReadingBuilder *builder, TideBytes prefix)
+{
+  tide_buffer_reset(&builder->path);
+  tide_buffer_append_bytes(&builder->path, prefix);
+}
+
+TideOuterMark
 tide_reading_builder_end_outer(TideReadingBuilder *builder)
 {
+  TideOuterMark mark = {builder->outer->len, builder->n_outer_members};
+  /* What stood in front before is at the begin of it. */
   g_array_set_size(builder->outer, 0);
   g_array_append_vals(builder->outer, builder->fields + builder->first_field, builder->n_fields - builder->first_field);
   builder->n_outer_members = builder->n_members;
   builder->n_fields = builder->first_field;
+  return mark;
 }
 
 void
-tide_reading_builder_leave_outer(TideReadingBuilder *builder)
+tide_reading_builder_leave_outer(TideReadingBuilder *builder, TideOuterMark mark)
 {
-  if (builder->outer->len > 0)
-    g_array_set_size(builder->outer, 0);
-  builder->n_outer_members = 0;
+  if (builder->outer->len > mark.n_fields)
+    g_array_set_size(builder->outer, mark.n_fields);
+  builder->n_outer_members = mark.n_members;
 }
 
 gboolean
@@ -377,31 +387,19 @@ tide_reading_builder_can_spoil(const TideReadingBuilder *builder, const TideReje
   }
 }
 
-void
-tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject)
+/* Until the end of the reading nothing more is added, and then it has no fields. */
+static void
+drop_fields(TideReadingBuilder *builder)
 {
-  TideReject kept = *reject;
-  kept.reading_index = builder->n_readings;
-  if (kept.field.len > 0) {
-    guint8 *field = tide_scratch_take(builder->scratch, kept.field.len);
-    memcpy(field, kept.field.data, kept.field.len);
-    kept.field.data = field;
-  }
-  g_array_append_val(builder->rejects, kept);
-  *reject = (TideReject){.byte_position = -1};
   builder->is_spoiled = TRUE;
   builder->n_fields = builder->first_field;
   if (builder->n_known > 0)
     memset(builder->known, 0, builder->n_known * sizeof *builder->known);
 }
 
-gboolean
-tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+static void
+end_reading(TideReadingBuilder *builder)
 {
-  for (guint32 i = 0; i < builder->n_record_fields && !builder->is_spoiled; i++)
-    if (!add_made_field(builder, &builder->record_fields[i]))
-      return refuse(TIDE_REJECT_DUPLICATE_FIELD, builder->record_fields[i].name,
-                    "the message has a field of a name that the record offers", ret_reject);
   if (builder->n_readings == builder->readings_capacity) {
     builder->readings_capacity = grown_length(builder->readings_capacity, builder->n_readings);
     builder->readings = g_renew(TideReading, builder->readings, builder->readings_capacity);
@@ -415,6 +413,40 @@ tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_re
       .n_name_fields = builder->is_spoiled ? 0 : builder->n_name_fields,
   };
   builder->n_readings++;
+}
+
+void
+tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject)
+{
+  TideReject kept = *reject;
+  kept.reading_index = builder->n_readings;
+  if (kept.field.len > 0) {
+    guint8 *field = tide_scratch_take(builder->scratch, kept.field.len);
+    memcpy(field, kept.field.data, kept.field.len);
+    kept.field.data = field;
+  }
+  g_array_append_val(builder->rejects, kept);
+  *reject = (TideReject){.byte_position = -1};
+  drop_fields(builder);
+}
+
+gboolean
+tide_reading_builder_skip(TideReadingBuilder *builder)
+{
+  drop_fields(builder);
+  end_reading(builder);
+  builder->readings[builder->n_readings - 1].is_skipped = TRUE;
+  return TRUE;
+}
+
+gboolean
+tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
+{
+  for (guint32 i = 0; i < builder->n_record_fields && !builder->is_spoiled; i++)
+    if (!add_made_field(builder, &builder->record_fields[i]))
+      return refuse(TIDE_REJECT_DUPLICATE_FIELD, builder->record_fields[i].name,
+                    "the message has a field of a name that the record offers", ret_reject);
+  end_reading(builder);
   return TRUE;
 }
 

@@ -53,10 +53,20 @@ void tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideF
 gboolean tide_reading_builder_begin_reading(TideReadingBuilder *builder,
                                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
+/* The names of what is added to the reading that was begun stand behind @prefix. */
+void tide_reading_builder_set_prefix(TideReadingBuilder *builder, TideBytes prefix);
+
+/* How much stood in front of each reading. */
+typedef struct TideOuterMark {
+  guint32 n_fields;
+  guint32 n_members;
+} TideOuterMark;
+
 /* What was added since tide_reading_builder_begin_reading() is no reading: it stands in front of each that is begun,
- * until tide_reading_builder_leave_outer(), or the next message. Its names count as fields of each. */
-void tide_reading_builder_end_outer(TideReadingBuilder *builder);
-void tide_reading_builder_leave_outer(TideReadingBuilder *builder);
+ * behind what did before, until tide_reading_builder_leave_outer(), or the next message. Its names count as fields of
+ * each. Returns: for leave_outer() */
+TideOuterMark tide_reading_builder_end_outer(TideReadingBuilder *builder);
+void tide_reading_builder_leave_outer(TideReadingBuilder *builder, TideOuterMark mark);
 
 /* A member with a value. @name, @text: borrowed for as long as the readings are used. */
 gboolean tide_reading_builder_add(TideReadingBuilder *builder, TideBytes name, TideValueKind kind, TideBytes text,
@@ -84,6 +94,9 @@ void tide_reading_builder_spoil(TideReadingBuilder *builder, TideReject *reject)
 
 gboolean tide_reading_builder_end_reading(TideReadingBuilder *builder,
                                           TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Ends the reading that was begun, without fields, as one that no table takes. Returns TRUE. */
+gboolean tide_reading_builder_skip(TideReadingBuilder *builder);
 
 /* Learns the names of the reading that was ended last. FALSE: @names is empty, as they are too many, some have no
  * number, or the value of one is a container's raw text, in which anything may stand. */

@@ -1,10 +1,7 @@
 /* The one door through which every structured format's values become readings. A reader tells of values as it meets
  * them: the begin and the end of objects and lists, and scalars with their name, kind, text and byte. The shaper makes
- * readings of these: what stands around them (root, each), the names of nested members, lists as declared, limits, and
- * what one bad reading takes with it.
- *
- * Members come by direct calls. Only what stands around readings is asked for through the reader's table, a few calls
- * for each reading. */
+ * readings of these: the names of nested members, lists as declared, limits, and what one bad reading takes with it.
+ * Where in a message its readings are is for layout.h. */
 #pragma once
 
 #include "decode/reading_builder.h"
@@ -34,39 +31,7 @@ typedef struct TideShaperFrame {
   gsize place;
 } TideShaperFrame;
 
-typedef enum TideNextValue {
-  TIDE_NEXT_OBJECT,
-  TIDE_NEXT_LIST,
-  TIDE_NEXT_NULL,
-  TIDE_NEXT_SCALAR,
-  TIDE_NEXT_NONE, /* the message ends here */
-} TideNextValue;
-
-/* How the values around readings are asked for. @reader: as it was handed to tide_shaper_run(). Functions that return
- * FALSE have filled in the shaper's reject. */
-typedef struct TideReaderCalls {
-  gboolean (*peek)(gpointer reader, TideNextValue *ret_next, gsize *ret_place);
-  /* Into the object or list that comes next. */
-  gboolean (*begin)(gpointer reader);
-  /* On to the next member of what was begun last; without one, it was ended. */
-  gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name);
-  /* The value that comes next as a member of what the shaper has in hand; one that holds others is begun. */
-  gboolean (*take)(gpointer reader, TideBytes name);
-  /* See tide_shaper_take_members(). */
-  gboolean (*take_members)(gpointer reader, guint32 depth);
-  /* The object that comes next as a reading. */
-  gboolean (*take_reading)(gpointer reader);
-  /* Rejects the message, as an object or a list should come next. Returns FALSE. */
-  gboolean (*reject_instead_of)(gpointer reader, TideNextValue wanted);
-  /* Passes over the list that comes next, of which only its end must be found. NULL: it is read as a bad reading is. */
-  gboolean (*pass_list)(gpointer reader);
-  gsize place_bytes;         /* where a reader is in its message is what it begins with, of so many bytes */
-  const char *detail_behind; /* of what stands behind the message's list, or its one value */
-  gboolean is_one_value;     /* a message; else any number of values, or one list of them */
-  gboolean lists_nest;       /* a message may be a list of lists of readings */
-} TideReaderCalls;
-
-#define TIDE_READER_PLACE_MAX_BYTES 80u
+typedef struct TideLayout TideLayout;
 
 typedef struct TideShaper {
   /* set before start, then read-only */
@@ -74,23 +39,18 @@ typedef struct TideShaper {
   TideReadingBuilder *builder;      /* borrowed */
   TideScratch *scratch;             /* borrowed */
   TideShaperFrame *frames;          /* owned: options->max_depth of them */
-  char **root;                      /* owned, NULL-terminated: the names on the way to the readings */
-  gboolean (*take_one)(struct TideShaper *shaper); /* of a message: a reading, or what stands around readings */
+  TideLayout *layout;               /* borrowed: layout.h */
 
   /* of the message */
-  const TideReaderCalls *calls;
-  gpointer reader;
   TideReject *reject;  /* borrowed: the caller's */
   gsize skipped_bytes; /* of the message, before what the reader calls byte 0 */
   const guint8 *text;  /* of a format whose lists are JSON as they stand; NULL: their text is made */
   guint32 depth;
-  guint64 made_bytes;   /* of the texts of lists that were made */
-  guint level;          /* names of root that were met */
-  guint8 list[TIDE_READER_PLACE_MAX_BYTES]; /* the reader's place: of readings, around which what stands is read first */
+  guint64 made_bytes; /* of the texts of lists that were made */
 
   /* of the reading */
   gboolean is_spoiled; /* it is left out: what remains of it is only checked */
-  gboolean is_outer;   /* it is none, but stands around the list of readings */
+  gboolean is_outer;   /* it is none, but what stands around readings */
 
   /* the list or object that is kept as its JSON text, while inside of it */
   struct {
@@ -102,15 +62,13 @@ typedef struct TideShaper {
   char element_name[11]; /* the digits of a guint32, and one more */
 } TideShaper;
 
-void tide_shaper_init(TideShaper *shaper, const TideDecodeOptions *options, TideReadingBuilder *builder,
-                      TideScratch *scratch);
+/* @layout: borrowed */
+void tide_shaper_init(TideShaper *shaper, const TideDecodeOptions *options, TideLayout *layout,
+                      TideReadingBuilder *builder, TideScratch *scratch);
 void tide_shaper_clear(TideShaper *shaper);
 
 /* Before a message is read, whose faults go to @reject. @text: see TideShaper */
 void tide_shaper_begin_message(TideShaper *shaper, TideReject *reject, const guint8 *text, gsize skipped_bytes);
-
-/* All readings of the message. FALSE: it is rejected, the place counts from the reader's byte 0. */
-gboolean tide_shaper_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reader) G_GNUC_WARN_UNUSED_RESULT;
 
 /* ---- faults: FALSE rejects the message ---- */
 
@@ -153,14 +111,37 @@ tide_shaper_begin_reading(TideShaper *shaper, gsize place)
   return FALSE;
 }
 
-/* The reading whose object comes next, at @place, read by the shaper's calls. */
-gboolean tide_shaper_take_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
-
 static inline gboolean
 tide_shaper_end_reading(TideShaper *shaper, gsize place)
 {
   return G_LIKELY(tide_reading_builder_end_reading(shaper->builder, shaper->reject)) ||
          (tide_shaper_spoil(shaper, place) && tide_reading_builder_end_reading(shaper->builder, shaper->reject));
+}
+
+/* In place of a reading that is not there, and is not asked for. */
+static inline gboolean
+tide_shaper_skip_reading(TideShaper *shaper, gsize place)
+{
+  return tide_shaper_begin_reading(shaper, place) && tide_reading_builder_skip(shaper->builder);
+}
+
+/* What is added until tide_shaper_end_outer(), each name behind @prefix, stands around readings, from then on until
+ * tide_reading_builder_leave_outer(). */
+static inline gboolean
+tide_shaper_begin_outer(TideShaper *shaper, gsize place, TideBytes prefix)
+{
+  shaper->is_outer = TRUE;
+  if (!tide_shaper_begin_reading(shaper, place))
+    return FALSE;
+  tide_reading_builder_set_prefix(shaper->builder, prefix);
+  return TRUE;
+}
+
+static inline TideOuterMark
+tide_shaper_end_outer(TideShaper *shaper)
+{
+  shaper->is_outer = FALSE;
+  return tide_reading_builder_end_outer(shaper->builder);
 }
 
 /* ---- members ---- */
@@ -280,7 +261,7 @@ tide_shaper_add_time(TideShaper *shaper, gsize place, TideBytes name, gint64 sec
 }
 
 /* What was opened beyond @depth, to its end: the loop of each reader, into which its own functions are compiled. @next,
- * @take: see TideReaderCalls */
+ * @take: see TideReaderCalls (layout.h) */
 static G_ALWAYS_INLINE inline gboolean
 tide_shaper_take_members(const TideShaper *shaper, gpointer reader, guint32 depth,
                          gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name),

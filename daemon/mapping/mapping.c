@@ -464,7 +464,7 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
   const MappedTable *kept_out_of = NULL;
   memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
   const TideConfigSource *source = mapping->at->source;
-  gboolean is_of_source = hold(source->conditions, reading);
+  gboolean is_of_source = !reading->is_skipped && hold(source->conditions, reading);
   for (guint i = 0; is_of_source && i < mapping->at->n_tables; i++) {
     const MappedTable *mapped = &mapping->at->tables[i];
     const TideTable *table = mapped->table;

@@ -69,7 +69,7 @@ tide_scanned_rows_new(const TideDecodeOptions *options, TideFieldNames *names, g
   rows->cell_options = rows->row_options;
   rows->names = tide_field_names_new();
   if (options->format == TIDE_FORMAT_JSON) {
-    rows->cell_options.root = (char *)"cells";
+    rows->cell_options.layout.root = (char *)"cells";
     rows->row = tide_decoder_new(&rows->row_options, rows->names, 0);
   }
   rows->cells = tide_decoder_new(&rows->cell_options, rows->names, 0);

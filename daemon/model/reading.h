@@ -39,6 +39,7 @@ typedef struct TideReading {
   TideShape shape;       /* a reading that has one has no field that is null */
   guint32 n_name_fields; /* the first so many fields name it, those behind are values: the measurement and the tags of
                           * line protocol; 0: the format does not say */
+  gboolean is_skipped;   /* it stands for one that is not there, by readings.on_missing: no table takes it */
   gint64 event_time_ns;  /* since 1970-01-01T00:00:00Z; filled in by the mapping, before keys are built */
   /* Of a row that was printed (mapping/scanned_rows.h); else empty and 0. */
   TideBytes printed_row;   /* its key, where that is to be kept; empty: it is made of the fields */

@@ -46,7 +46,7 @@ typedef struct TideReject {
   guint32 field_place;    /* 1 + the field's name id, where the code that rejects knows no names; 0: none */
   gint64 byte_position;   /* in the message, or -1 */
   guint32 reading_index;  /* in the message, from 0 */
-  const char *detail;     /* string literal or NULL: "not a number", ... */
+  const char *detail;     /* borrowed, as field is, or a literal: "not a number", ...; or NULL */
   const char *remedy;     /* string literal: what can be done, where the reason alone does not tell it; or NULL */
   TideRejectBound bound;  /* of the time, as it is declared, that was crossed */
   gint64 bound_ms;        /* its value: since 1970 of EARLIEST, else a duration */

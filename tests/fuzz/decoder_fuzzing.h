@@ -30,8 +30,7 @@ options_of(TideReadingFormat format, guint8 byte)
       .format = format,
       .schema = fuzz_schema,
       .separator = separator,
-      .root = (byte & 32) != 0 ? root : NULL,
-      .each = (byte & 64) != 0 ? each : NULL,
+      .layout = {.root = (byte & 32) != 0 ? root : NULL, .each = (byte & 64) != 0 ? each : NULL},
       .csv = {.columns = has_columns ? columns : NULL,
               .header = !has_columns,
               .delimiter = has_tabs ? tab : NULL,
@@ -160,7 +159,7 @@ fuzz_decoder(TideReadingFormat format, TideBytes good, const uint8_t *data, size
   REQUIRE(reject.byte_position < (gint64)size);
   REQUIRE(!decode(decoder, data + 1, size - 1, &readings, &n_readings, &again));
   REQUIRE(reject.reason == again.reason && reject.byte_position == again.byte_position);
-  if (options.root == NULL && options.each == NULL)
+  if (options.layout.root == NULL && options.layout.each == NULL)
     REQUIRE(decode(decoder, good.data, good.len, &readings, &n_readings, &reject));
   return 0;
 }

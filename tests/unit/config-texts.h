@@ -16,6 +16,7 @@
 #define WITH_COLUMNS(columns)                                                                                          \
   KAFKA READINGS HBASE "tables: { T: { key: [{ field: host }, \"#\", { time: epoch_ms }], columns: " columns " } }\n"
 #define WITH_CSV(csv) KAFKA "readings: { format: csv, csv: { " csv " }, time: record }\n" HBASE TABLES
+#define WITH_LAYOUT(layout) KAFKA "readings: { time: record, " layout " }\n" HBASE TABLES
 #define WITH_TIME(time) KAFKA "readings: { time: " time " }\n" HBASE TABLES
 #define WITH_TABLE(rest)                                                                                               \
   KAFKA READINGS HBASE "tables: { T: { key: [{ field: host }, \"#\", { time: epoch_ms }], " COLUMNS ", " rest " } }\n"

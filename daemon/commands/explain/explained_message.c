@@ -457,11 +457,9 @@ print_reading(TideExplainer *explainer, guint32 reading_index, guint *at, GError
   return TRUE;
 }
 
-/* @deletes: rows of what the key names follow. */
 static void
-print_no_readings(const TideExplainer *explainer, gboolean deletes)
+print_no_reading(const TideExplainer *explainer, const char *what)
 {
-  const char *what = deletes ? "no value: what its key names is deleted" : "no readings in it: nothing is written";
   if (!explainer->options.json) {
     g_autofree char *position = position_text(explainer);
     printf("%s: %s\n", position, what);
@@ -497,13 +495,17 @@ print_mapped(TideExplainer *explainer, GError **error)
     }
     if (at_reject < explainer->mapped.n_rejects && explainer->mapped.rejects[at_reject].reading_index == i)
       print_rejected(explainer, &explainer->mapped.rejects[at_reject++], TRUE);
+    else if (tide_mapping_readings(explainer->mapping)[i].is_skipped)
+      print_no_reading(explainer, "no reading where 'readings.root' or 'readings.each' leads to: it is left out, by "
+                                  "'readings.on_missing: skip'");
     else if (!print_reading(explainer, i, &at, error))
       return FALSE;
     else
       n_shown++;
   }
   if (explainer->mapped.n_readings == 0)
-    print_no_readings(explainer, at < explainer->rows->len);
+    print_no_reading(explainer, at < explainer->rows->len ? "no value: what its key names is deleted"
+                                                          : "no readings in it: nothing is written");
   for (; at < explainer->rows->len; at++) {
     if (!print_row(explainer, explainer->rows->pdata[at], error))
       return FALSE;

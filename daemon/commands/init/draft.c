@@ -85,7 +85,7 @@ first_value(const TideSurveyField *field)
 static char *
 envelope_note(const TideInitDraft *draft)
 {
-  for (guint i = 0; draft->proposal.decode->each == NULL && i < draft->survey->fields->len; i++) {
+  for (guint i = 0; draft->proposal.decode->layout.each == NULL && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     const TideSurveyValue *value = first_value(field);
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
@@ -382,7 +382,7 @@ tide_init_draft_notes(const TideInitDraft *draft)
     g_ptr_array_add(notes, g_strdup_printf("%u %s key and time of another one, and would be written into its row: "
                                            "'--key' names more fields%s",
                                            n_collisions, n_collisions == 1 ? "reading has" : "readings have",
-                                           draft->proposal.decode->each == NULL
+                                           draft->proposal.decode->layout.each == NULL
                                                ? ""
                                                : ", or one of them the column ('qualifier'; see JSON in "
                                                  "docs/configuration.md)"));

@@ -187,8 +187,8 @@ begin_samples(Init *init, GError **error)
   tide_init_set_each(&decode, options->each);
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
   TideConfig *config = load_places(init, &decode, &registry, error);
-  g_free(decode.root);
-  g_free(decode.each);
+  g_free(decode.layout.root);
+  g_free(decode.layout.each);
   if (config == NULL)
     return FALSE;
   if (is_own)

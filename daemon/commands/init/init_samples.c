@@ -35,8 +35,8 @@ void
 tide_init_set_each(TideDecodeOptions *decode, const char *each)
 {
   const char *slash = each != NULL ? strrchr(each, '/') : NULL;
-  decode->root = slash != NULL ? g_strndup(each, (gsize)(slash - each)) : NULL;
-  decode->each = g_strdup(slash != NULL ? slash + 1 : each);
+  decode->layout.root = slash != NULL ? g_strndup(each, (gsize)(slash - each)) : NULL;
+  decode->layout.each = g_strdup(slash != NULL ? slash + 1 : each);
 }
 
 static void

@@ -194,7 +194,8 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   const TideRegistrySettings *registry = proposal->registry != NULL ? proposal->registry : &no_registry;
   g_autofree char *url = scalar(registry->url), *user = scalar(registry->user), *ca = scalar(registry->ca);
   g_autofree char *password = scalar(registry->password.file), *schema = scalar(decode->schema_file);
-  g_autofree char *message = scalar(decode->message), *root = scalar(decode->root), *each = scalar(decode->each);
+  g_autofree char *message = scalar(decode->message), *root = scalar(decode->layout.root),
+                  *each = scalar(decode->layout.each);
   g_autofree char *tables = print_tables(proposal);
   const TideConfigFill all[] = {
       {"kafka.brokers", brokers},

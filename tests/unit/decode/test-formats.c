@@ -157,8 +157,8 @@ check(DecoderFixture *fixture, const EnvelopeCase *cases, gsize n_cases)
 {
   for (gsize i = 0; i < n_cases; i++) {
     g_autofree char *root = g_strdup(cases[i].root), *each = g_strdup(cases[i].each);
-    fixture->options.root = root;
-    fixture->options.each = each;
+    fixture->options.layout.root = root;
+    fixture->options.layout.each = each;
     fixture->options.on_bad_reading = TIDE_BAD_READING_ALONE;
     g_autofree char *outcome = decoder_fixture_outcome(fixture, cases[i].value);
     g_autofree char *rejects = cases[i].rejects != NULL ? decoder_fixture_rejects_text(fixture) : NULL;
@@ -215,8 +215,9 @@ TEST("/formats/42-around-readings-of-msgpack")
                           "d\x05"),
        "missing_field@0", NULL},
       {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\xC0"), "missing_field@9", NULL},
-      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x80"), "parse@9", NULL},
-      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80\x01"), "parse@11", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x80"), ";", ""},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x05"), "parse@9", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80\x01"), ";;", "type@11 1;"},
       {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80"), "parse@11", NULL},
       {"p", NULL, TIDE_BYTES_LITERAL("\x81\xA1p\x05"), "parse@3", NULL},
   };
@@ -333,7 +334,7 @@ TEST("/formats/42-values-without-bytes-count-once")
   const TideAvroSchema *schema = tide_avro_schema_new(tide_bytes_of_string(text), NULL);
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
   fixture.options.schema = schema;
-  fixture.options.each = each;
+  fixture.options.layout.each = each;
   g_assert_true(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("\xA0\x06\x00"))); /* 400 of them */
   g_assert_cmpuint(fixture.n_readings, ==, 400);
   tide_avro_schema_free(schema);

@@ -6,8 +6,8 @@ static void
 check(char *root, char *each, TideOnBadReading on_bad_reading, const DecoderCase *cases, gsize n_cases)
 {
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
-  fixture.options.root = root;
-  fixture.options.each = each;
+  fixture.options.layout.root = root;
+  fixture.options.layout.each = each;
   fixture.options.on_bad_reading = on_bad_reading;
   decoder_fixture_check(&fixture, cases, n_cases);
 }
@@ -87,7 +87,8 @@ TEST("/json-envelope/each")
       DECODER_CASE("{}", "missing_field@0"),
       DECODER_CASE("{\"d\":1}", "missing_field@0"),
       DECODER_CASE("{\"metrics\":null}", "missing_field@11"),
-      DECODER_CASE("{\"metrics\":{\"a\":1}}", "parse@11"),
+      DECODER_CASE("{\"d\":2,\"metrics\":{\"a\":1}}", "d=N:2 a=N:1;"),
+      DECODER_CASE("{\"metrics\":1}", "parse@11"),
       DECODER_CASE("{\"metrics\":[{\"a\":1},2]}", "parse@20"),
       DECODER_CASE("{\"metrics\":[{\"a\":1}],\"metrics\":[]}", "duplicate_field@31"),
       /* a name may be around the list or in a reading */
@@ -135,7 +136,7 @@ TEST("/json-envelope/bad-readings-alone")
 TEST("/json-envelope/known-fields-around")
 {
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
-  fixture.options.each = metrics;
+  fixture.options.layout.each = metrics;
   TideNameId d = decoder_fixture_use(&fixture, "d");
   g_assert_true(
       decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("{\"metrics\":[{\"a\":1},{\"a\":2}],\"d\":\"x\"}")));
@@ -158,7 +159,7 @@ TEST("/json-envelope/limits")
       DECODER_CASE("{\"metrics\":[{},{},{}]}", "too_large@18"),
   };
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
-  fixture.options.each = metrics;
+  fixture.options.layout.each = metrics;
   fixture.options.max_fields = 3;
   fixture.options.max_readings = 2;
   fixture.options.max_depth = 4;
@@ -176,7 +177,7 @@ TEST("/json-envelope/what-is-repeated-is-bounded")
     g_string_append(message, ",{}");
   g_string_append(message, "]}");
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
-  fixture.options.each = metrics;
+  fixture.options.layout.each = metrics;
   fixture.options.max_message_bytes = 100 * 1024;
   g_assert_true(decoder_fixture_decode(&fixture, tide_bytes(message->str, message->len)));
   g_assert_cmpuint(fixture.n_readings, ==, 256);

@@ -11,7 +11,7 @@ twins_init(DecoderTwins *twins, TideArrayForm arrays, TideOnBadReading on_bad_re
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
   fixture.options.arrays = arrays;
   fixture.options.on_bad_reading = on_bad_reading;
-  fixture.options.each = each;
+  fixture.options.layout.each = each;
   decoder_twins_init(twins, &fixture.options, used, G_N_ELEMENTS(used));
 }
 
@@ -149,7 +149,7 @@ TEST("/json-shapes/limits-hold-for-known-names")
 {
   static char each[] = "metrics";
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
-  fixture.options.each = each;
+  fixture.options.layout.each = each;
   fixture.options.max_fields = 3;
   fixture.options.max_message_bytes = 64;
   g_auto(DecoderTwins) twins;

@@ -1,4 +1,4 @@
-#include "decode/shaper.h"
+#include "decode/layout.h"
 
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
@@ -145,11 +145,13 @@ static TideReadingBuilder *
 walk(DecoderFixture *fixture, const GByteArray *message, TideScratch *scratch)
 {
   TideReadingBuilder *builder = tide_reading_builder_new(&fixture->options, fixture->names, 0, scratch);
+  TideLayout *layout = tide_layout_new(&fixture->options);
   TideShaper shaper;
-  tide_shaper_init(&shaper, &fixture->options, builder, scratch);
+  tide_shaper_init(&shaper, &fixture->options, layout, builder, scratch);
   tide_reading_builder_begin_message(builder, NULL, 0);
   g_assert_true(tide_msgpack_reader.read(&shaper, NULL, tide_bytes(message->data, message->len), &fixture->reject));
   tide_shaper_clear(&shaper);
+  tide_layout_free(layout);
   fixture->readings = tide_reading_builder_finish(builder, &fixture->n_readings);
   return builder;
 }

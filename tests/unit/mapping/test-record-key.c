@@ -16,7 +16,7 @@ typedef struct RecordKeyFixture {
 static char separator[] = "/";
 /* What stands here of the values counts for no key. */
 static char root[] = "payload";
-static TideDecodeOptions options = {.root = root,
+static TideDecodeOptions options = {.layout.root = root,
                                     .on_bad_reading = TIDE_BAD_READING_ALONE,
                                     .separator = separator,
                                     .max_message_bytes = 1024,

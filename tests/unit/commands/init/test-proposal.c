@@ -115,8 +115,8 @@ assert_form(const TideDecodeOptions *decode)
   gboolean is_of_lines = decode->format == TIDE_FORMAT_CSV || decode->format == TIDE_FORMAT_INFLUX;
   g_assert_cmpint(loaded->on_bad_reading, ==, is_of_lines ? TIDE_BAD_READING_ALONE : TIDE_BAD_READING_MESSAGE);
   g_assert_cmpstr(loaded->csv.delimiter, ==, decode->csv.delimiter);
-  g_assert_cmpstr(loaded->root, ==, decode->root);
-  g_assert_cmpstr(loaded->each, ==, decode->each);
+  g_assert_cmpstr(loaded->layout.root, ==, decode->layout.root);
+  g_assert_cmpstr(loaded->layout.each, ==, decode->layout.each);
   g_assert_true(decode->csv.columns == loaded->csv.columns ||
                 g_strv_equal((const char *const *)loaded->csv.columns, (const char *const *)decode->csv.columns));
 }
@@ -164,8 +164,8 @@ TEST("/proposal/forms-of-messages")
     assert_form(&decode);
   }
   char each[] = "a: b", root[] = "pay \"load\"/x";
-  assert_form(&(TideDecodeOptions){.each = each});
-  assert_form(&(TideDecodeOptions){.each = each, .root = root});
+  assert_form(&(TideDecodeOptions){.layout.each = each});
+  assert_form(&(TideDecodeOptions){.layout = {.each = each, .root = root}});
 }
 
 /* Points of any bytes load back as they are, and only the history has them. */

@@ -586,9 +586,9 @@ TEST("/option-table/reference-has-every-option")
 /* The comments of the sample, taken away, must be what is in force without them. */
 TEST("/option-table/sample-shows-the-defaults")
 {
-  static const char *const examples[] = {"#pattern",    "#zone",    "#ambiguous", "#date", "#instance",
-                                         "#librdkafka", "#topic",   "#file",      "#root", "#each",
-                                         "#schema",     "#message", "#framing",   NULL};
+  static const char *const examples[] = {"#pattern", "#zone",      "#ambiguous",    "#date", "#instance", "#librdkafka",
+                                         "#topic",   "#file",      "#root",         "#each", "#schema",   "#message",
+                                         "#framing", "#positions", "#outer_prefix", NULL};
   g_autofree char *sample = tide_config_print_defaults();
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(GPtrArray) more_problems = NULL;

@@ -1,0 +1,657 @@
+#include "decode/layout.h"
+
+#define PLACE_MAX_BYTES 96u
+
+/* Of a name in the sentence about lists of several lengths. */
+#define SHOWN_NAME_MAX_BYTES 64
+
+/* A step of `each`. */
+typedef struct Step {
+  TideBytes name;   /* of the member, or in braces of the field */
+  TideBytes prefix; /* of the names of what stands around on this level */
+  gboolean is_braces;
+} Step;
+
+/* Where a reader is in its message. */
+typedef struct Place {
+  guint8 bytes[PLACE_MAX_BYTES];
+} Place;
+
+/* A list of a zipped object: its next value. */
+typedef struct Column {
+  TideBytes name;
+  Place place;
+  TideShaperFrame frame;
+} Column;
+
+typedef gboolean (*TakeFunc)(TideLayout *layout);
+
+struct TideLayout {
+  /* set before start, then read-only */
+  const TideDecodeOptions *options; /* borrowed */
+  char **root;                      /* owned, NULL-terminated: the names on the way to what `each` begins at */
+  GArray *steps;                    /* owned (element-type Step) */
+  GStringChunk *texts;              /* owned: theirs */
+  guint n_positions;                /* 0: lists are no readings */
+  TakeFunc take_one;                /* of a message */
+  TakeFunc take_item;               /* behind all steps: a reading */
+  gboolean message_may_be_list;     /* which is a reading, by positions */
+
+  /* of the message */
+  TideShaper *shaper;
+  const TideReaderCalls *calls;
+  gpointer reader;
+  guint level;     /* names of root that were met */
+  guint step;      /* steps that were taken */
+  Place inside;    /* what a step led to, while the rest around it is read */
+  GArray *columns; /* owned (element-type Column) */
+};
+
+/* ---- the reader ---- */
+
+static inline void
+keep_place(const TideLayout *layout, Place *place)
+{
+  memcpy(place->bytes, layout->reader, layout->calls->place_bytes);
+}
+
+static inline void
+return_to(const TideLayout *layout, const Place *place)
+{
+  memcpy(layout->reader, place->bytes, layout->calls->place_bytes);
+}
+
+static inline gboolean
+peek(const TideLayout *layout, TideNextValue *ret_next, gsize *ret_place)
+{
+  return layout->calls->peek(layout->reader, ret_next, ret_place);
+}
+
+/* The value that comes next, with all that is in it. */
+static gboolean
+take_whole(TideLayout *layout, TideBytes name)
+{
+  guint32 depth = layout->shaper->depth;
+  return layout->calls->take(layout->reader, name) && layout->calls->take_members(layout->reader, depth);
+}
+
+/* The same, but only checked. */
+static gboolean
+check_whole(TideLayout *layout)
+{
+  gboolean was_spoiled = layout->shaper->is_spoiled;
+  layout->shaper->is_spoiled = TRUE;
+  gboolean good = take_whole(layout, TIDE_BYTES_EMPTY);
+  layout->shaper->is_spoiled = was_spoiled;
+  return good;
+}
+
+static gboolean
+take_list(TideLayout *layout, TakeFunc take)
+{
+  TideBytes unused;
+  gboolean has;
+  if (!layout->calls->begin(layout->reader))
+    return FALSE;
+  do {
+    if (!layout->calls->next(layout->reader, &has, &unused) || (has && !take(layout)))
+      return FALSE;
+  } while (has);
+  return TRUE;
+}
+
+static gboolean
+take_one_or_list(TideLayout *layout, TakeFunc take)
+{
+  TideNextValue next;
+  gsize place;
+  if (!peek(layout, &next, &place))
+    return FALSE;
+  return next == TIDE_NEXT_LIST ? take_list(layout, take) : take(layout);
+}
+
+/* ---- readings ---- */
+
+/* What the list that comes next begins with; NONE: it is empty. */
+static gboolean
+peek_inside(TideLayout *layout, TideNextValue *ret_next)
+{
+  Place start;
+  TideBytes unused;
+  gboolean has;
+  gsize place;
+  guint32 depth = layout->shaper->depth;
+  keep_place(layout, &start);
+  *ret_next = TIDE_NEXT_NONE;
+  if (!layout->calls->begin(layout->reader) || !layout->calls->next(layout->reader, &has, &unused) ||
+      (has && !peek(layout, ret_next, &place)))
+    return FALSE;
+  return_to(layout, &start);
+  layout->shaper->depth = depth;
+  return TRUE;
+}
+
+static inline gboolean
+is_scalar(TideNextValue next)
+{
+  return next == TIDE_NEXT_SCALAR || next == TIDE_NEXT_NULL;
+}
+
+static gboolean
+take_reading(TideLayout *layout)
+{
+  return layout->calls->take_reading(layout->reader);
+}
+
+gboolean
+tide_layout_take_reading(TideShaper *shaper, gsize place)
+{
+  const TideLayout *layout = shaper->layout;
+  return layout->calls->begin(layout->reader) && tide_shaper_begin_reading(shaper, place) &&
+         layout->calls->take_members(layout->reader, shaper->depth - 1) && tide_shaper_end_reading(shaper, place);
+}
+
+/* The values of a list, or a single one, by the names of their positions. */
+static gboolean
+take_positions(TideLayout *layout, gboolean is_list, gsize place)
+{
+  const TideReaderCalls *calls = layout->calls;
+  TideShaper *shaper = layout->shaper;
+  guint n = 0;
+  if (!tide_shaper_begin_reading(shaper, place) || (is_list && !calls->begin(layout->reader)))
+    return FALSE;
+  for (;; n++) {
+    TideBytes unused;
+    gboolean has = n == 0;
+    if (is_list && !calls->next(layout->reader, &has, &unused))
+      return FALSE;
+    if (!has)
+      break;
+    const char *name = n < layout->n_positions ? layout->options->layout.positions[n] : TIDE_POSITION_LEFT_OUT;
+    if (!(strcmp(name, TIDE_POSITION_LEFT_OUT) == 0 ? check_whole(layout)
+                                                    : take_whole(layout, tide_bytes_of_string(name))))
+      return FALSE;
+  }
+  if (n != layout->n_positions && !shaper->is_spoiled) {
+    shaper->reject->remedy = "name each value in 'readings.positions'; _ leaves one out";
+    if (!tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY,
+                               n < layout->n_positions ? "a list of fewer values than 'positions' names"
+                                                       : "a list of more values than 'positions' names"))
+      return FALSE;
+  }
+  return tide_shaper_end_reading(shaper, place);
+}
+
+/* What comes next, at @place, is none of the readings that `each` leads to, and none of the objects around them. */
+static gboolean
+take_no_reading(TideLayout *layout, TideNextValue next, gsize place)
+{
+  TideShaper *shaper = layout->shaper;
+  if (layout->steps->len == 0 || next == TIDE_NEXT_NONE)
+    return layout->calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
+  if (next == TIDE_NEXT_NULL && layout->options->layout.on_missing == TIDE_MISSING_SKIP)
+    return check_whole(layout) && tide_shaper_skip_reading(shaper, place);
+  if (layout->options->on_bad_reading != TIDE_BAD_READING_ALONE)
+    return layout->calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
+  if (!tide_shaper_begin_reading(shaper, place))
+    return FALSE;
+  shaper->reject->remedy = "see 'readings.each'; lists and scalars are readings with 'readings.positions'";
+  return tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "no object stands there") &&
+         take_whole(layout, TIDE_BYTES_EMPTY) && tide_shaper_end_reading(shaper, place);
+}
+
+/* ---- zipped objects ---- */
+
+static gboolean
+reject_lengths(TideLayout *layout, gsize place, const Column *first, gsize n_first, TideBytes name, gsize n)
+{
+  TideShaper *shaper = layout->shaper;
+  char *detail = tide_scratch_take(shaper->scratch, SHOWN_NAME_MAX_BYTES + 80);
+  int end = g_snprintf(detail, SHOWN_NAME_MAX_BYTES + 80,
+                       "a list of %" G_GSIZE_FORMAT " values beside '%.*s' with %" G_GSIZE_FORMAT, n,
+                       (int)MIN(first->name.len, SHOWN_NAME_MAX_BYTES), (const char *)first->name.data, n_first);
+  for (int i = 0; i < end; i++)
+    if (g_ascii_iscntrl(detail[i]))
+      detail[i] = '?';
+  shaper->reject->remedy = "'readings.zip' takes lists of one length; list one that is none of them elsewhere";
+  return tide_shaper_reject(shaper, TIDE_REJECT_TYPE, place, name, detail);
+}
+
+/* The list that comes next, at @place, whose values are counted: each is to have @n_values, but the first. */
+static gboolean
+add_column(TideLayout *layout, TideBytes name, gsize place, gsize *n_values)
+{
+  TideShaper *shaper = layout->shaper;
+  TideBytes unused;
+  gboolean has;
+  gsize n = 0;
+  if (layout->columns->len >= layout->options->max_fields)
+    return tide_shaper_reject(shaper, TIDE_REJECT_TOO_MANY_FIELDS, place, name, NULL);
+  if (!layout->calls->begin(layout->reader))
+    return FALSE;
+  Column column = {.name = name, .frame = *tide_shaper_top(shaper)};
+  keep_place(layout, &column.place);
+  for (;; n++) {
+    if (!layout->calls->next(layout->reader, &has, &unused))
+      return FALSE;
+    if (!has)
+      break;
+    if (!check_whole(layout))
+      return FALSE;
+  }
+  if (layout->columns->len > 0 && n != *n_values)
+    return reject_lengths(layout, place, &g_array_index(layout->columns, Column, 0), *n_values, name, n);
+  *n_values = n;
+  g_array_append_val(layout->columns, column);
+  return TRUE;
+}
+
+/* The next value of each column is a reading. */
+static gboolean
+take_row(TideLayout *layout, gsize place)
+{
+  TideShaper *shaper = layout->shaper;
+  guint32 depth = shaper->depth;
+  if (!tide_shaper_begin_reading(shaper, place))
+    return FALSE;
+  for (guint i = 0; i < layout->columns->len; i++) {
+    Column *column = &g_array_index(layout->columns, Column, i);
+    TideBytes unused;
+    gboolean has;
+    return_to(layout, &column->place);
+    shaper->frames[depth] = column->frame;
+    shaper->depth = depth + 1;
+    if (!layout->calls->next(layout->reader, &has, &unused) || !take_whole(layout, column->name))
+      return FALSE;
+    column->frame = *tide_shaper_top(shaper);
+    keep_place(layout, &column->place);
+    shaper->depth = depth;
+  }
+  return tide_shaper_end_reading(shaper, place);
+}
+
+/* The object that comes next, at @place: its lists have the values of one reading after the other, and what is no list
+ * is the same for each. */
+static gboolean
+take_zip(TideLayout *layout, gsize place)
+{
+  const TideReaderCalls *calls = layout->calls;
+  TideShaper *shaper = layout->shaper;
+  gsize n_values = 0;
+  Place behind;
+  g_array_set_size(layout->columns, 0);
+  if (!tide_shaper_begin_outer(shaper, place, TIDE_BYTES_EMPTY) || !calls->begin(layout->reader))
+    return FALSE;
+  for (;;) {
+    TideNextValue next;
+    TideBytes name;
+    gboolean has;
+    gsize at;
+    if (!calls->next(layout->reader, &has, &name))
+      return FALSE;
+    if (!has)
+      break;
+    if (!peek(layout, &next, &at) ||
+        !(next == TIDE_NEXT_LIST ? add_column(layout, name, at, &n_values) : take_whole(layout, name)))
+      return FALSE;
+  }
+  if (layout->columns->len == 0) {
+    shaper->reject->remedy = "'readings.each' names the object whose members are lists, with 'readings.zip'";
+    return tide_shaper_reject(shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "an object without a list to zip");
+  }
+  TideOuterMark mark = tide_shaper_end_outer(shaper);
+  keep_place(layout, &behind);
+  shaper->depth++; /* the object around the lists, whose frame is still as it was */
+  for (gsize i = 0; i < n_values; i++)
+    if (!take_row(layout, place))
+      return FALSE;
+  shaper->depth--;
+  return_to(layout, &behind);
+  tide_reading_builder_leave_outer(shaper->builder, mark);
+  return TRUE;
+}
+
+/* ---- items ---- */
+
+/* Behind all steps, where readings may be more than objects, or less. */
+static gboolean
+take_any_item(TideLayout *layout)
+{
+  TideNextValue next, first;
+  gsize place;
+  if (!peek(layout, &next, &place))
+    return FALSE;
+  if (next == TIDE_NEXT_OBJECT)
+    return layout->options->layout.zip ? take_zip(layout, place) : take_reading(layout);
+  if (layout->n_positions == 0 || next == TIDE_NEXT_NONE ||
+      (next == TIDE_NEXT_NULL && layout->options->layout.on_missing == TIDE_MISSING_SKIP))
+    return take_no_reading(layout, next, place);
+  if (next == TIDE_NEXT_LIST) {
+    if (!peek_inside(layout, &first))
+      return FALSE;
+    if (first == TIDE_NEXT_OBJECT || first == TIDE_NEXT_LIST)
+      return take_list(layout, take_any_item);
+  }
+  return take_positions(layout, next == TIDE_NEXT_LIST, place);
+}
+
+/* ---- steps ---- */
+
+/* Hands the value of each member of the object that comes next to a function: @take_wanted that of the member called
+ * @wanted, which may be there once. Others are fields of what is begun, or checked only.
+ * @ret_missing: -1, or where the member is null, or the object begins that lacks it */
+static gboolean
+find_member(TideLayout *layout, TideBytes wanted, TakeFunc take_wanted, gint64 *ret_missing)
+{
+  const TideReaderCalls *calls = layout->calls;
+  gsize start, place;
+  TideNextValue next;
+  gboolean has, is_found = FALSE;
+  if (!peek(layout, &next, &start))
+    return FALSE;
+  if (next != TIDE_NEXT_OBJECT)
+    return calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
+  if (!calls->begin(layout->reader))
+    return FALSE;
+  *ret_missing = (gint64)start;
+  for (;;) {
+    TideBytes name;
+    if (!calls->next(layout->reader, &has, &name))
+      return FALSE;
+    if (!has)
+      return TRUE;
+    if (!tide_bytes_equal(name, wanted)) {
+      if (!take_whole(layout, name))
+        return FALSE;
+      continue;
+    }
+    if (!peek(layout, &next, &place))
+      return FALSE;
+    if (is_found)
+      return tide_shaper_reject(layout->shaper, TIDE_REJECT_DUPLICATE_FIELD, place, name, NULL);
+    is_found = TRUE;
+    *ret_missing = next == TIDE_NEXT_NULL ? (gint64)place : -1;
+    if (!(next == TIDE_NEXT_NULL ? check_whole(layout) : take_wanted(layout)))
+      return FALSE;
+  }
+}
+
+/* The object at @start has no member @name, or null, at @place. */
+static gboolean
+take_missing(TideLayout *layout, const Place *start, TideBytes name, gsize place)
+{
+  TideShaper *shaper = layout->shaper;
+  switch (layout->options->layout.on_missing) {
+  case TIDE_MISSING_SKIP:
+    return tide_shaper_skip_reading(shaper, place);
+  case TIDE_MISSING_READING:
+    return_to(layout, start);
+    return take_reading(layout);
+  case TIDE_MISSING_REJECT:
+    break;
+  }
+  shaper->reject->remedy = "see 'readings.root' and 'readings.each'; 'readings.on_missing' may skip such messages, or "
+                           "take them for readings";
+  return tide_shaper_reject(shaper, TIDE_REJECT_MISSING_FIELD, place, name,
+                            "no such member stands around the readings, or it is null");
+}
+
+/* Goes on behind what the step leads to: what stands beside it comes first. */
+static gboolean
+pass_inside(TideLayout *layout)
+{
+  const TideReaderCalls *calls = layout->calls;
+  gsize place;
+  TideNextValue next;
+  if (!peek(layout, &next, &place))
+    return FALSE;
+  if (next == TIDE_NEXT_NONE || (next == TIDE_NEXT_SCALAR && layout->n_positions == 0))
+    return calls->reject_instead_of(layout->reader, TIDE_NEXT_LIST);
+  keep_place(layout, &layout->inside);
+  return calls->pass != NULL ? calls->pass(layout->reader) : check_whole(layout);
+}
+
+static gboolean take_step(TideLayout *layout);
+
+/* What the steps that were taken lead to. */
+static inline TakeFunc
+next_taker(const TideLayout *layout)
+{
+  return layout->step < layout->steps->len ? take_step : layout->take_item;
+}
+
+/* What comes next, or each item of a list. */
+static gboolean
+take_items(TideLayout *layout)
+{
+  return take_one_or_list(layout, next_taker(layout));
+}
+
+/* With positions, a list that begins with a scalar is a reading. */
+static gboolean
+take_items_or_reading(TideLayout *layout)
+{
+  TideNextValue next, first = TIDE_NEXT_NONE;
+  gsize place;
+  if (layout->n_positions == 0 || layout->step < layout->steps->len)
+    return take_items(layout);
+  if (!peek(layout, &next, &place) || (next == TIDE_NEXT_LIST && !peek_inside(layout, &first)))
+    return FALSE;
+  return is_scalar(first) ? take_any_item(layout) : take_items(layout);
+}
+
+/* A step is done. */
+static gboolean
+take_inside(TideLayout *layout, TakeFunc take)
+{
+  layout->step++;
+  gboolean good = take(layout);
+  layout->step--;
+  return good;
+}
+
+/* The object that comes next, at @place: into one member. */
+static gboolean
+take_member(TideLayout *layout, const Step *step, gsize place)
+{
+  TideShaper *shaper = layout->shaper;
+  Place start, behind;
+  gint64 missing;
+  keep_place(layout, &start);
+  if (!tide_shaper_begin_outer(shaper, place, step->prefix) || !find_member(layout, step->name, pass_inside, &missing))
+    return FALSE;
+  TideOuterMark mark = tide_shaper_end_outer(shaper);
+  if (missing >= 0) {
+    tide_reading_builder_leave_outer(shaper->builder, mark);
+    return take_missing(layout, &start, step->name, (gsize)missing);
+  }
+  keep_place(layout, &behind);
+  return_to(layout, &layout->inside);
+  shaper->depth++; /* the object around it, whose frame is still as it was */
+  if (!take_inside(layout, take_items))
+    return FALSE;
+  shaper->depth--;
+  return_to(layout, &behind);
+  tide_reading_builder_leave_outer(shaper->builder, mark);
+  return TRUE;
+}
+
+/* The object that comes next: into every member, whose name is a field. */
+static gboolean
+take_every_member(TideLayout *layout, const Step *step)
+{
+  TideShaper *shaper = layout->shaper;
+  if (!layout->calls->begin(layout->reader))
+    return FALSE;
+  for (;;) {
+    TideNextValue next;
+    TideBytes name;
+    gboolean has;
+    gsize place;
+    shaper->is_outer = TRUE; /* a name that is no UTF-8 is the message's fault */
+    shaper->is_spoiled = FALSE;
+    if (!layout->calls->next(layout->reader, &has, &name))
+      return FALSE;
+    if (!has)
+      break;
+    if (!peek(layout, &next, &place) || !tide_shaper_begin_outer(shaper, place, TIDE_BYTES_EMPTY) ||
+        !tide_shaper_add(shaper, place, step->name, TIDE_VALUE_STRING, name))
+      return FALSE;
+    TideOuterMark mark = tide_shaper_end_outer(shaper);
+    if (!take_inside(layout, take_items_or_reading))
+      return FALSE;
+    tide_reading_builder_leave_outer(shaper->builder, mark);
+  }
+  shaper->is_outer = FALSE;
+  return TRUE;
+}
+
+/* What comes next, by the next step. */
+static gboolean
+take_step(TideLayout *layout)
+{
+  TideNextValue next;
+  gsize place;
+  const Step *step = &g_array_index(layout->steps, Step, layout->step);
+  if (!peek(layout, &next, &place))
+    return FALSE;
+  if (next != TIDE_NEXT_OBJECT)
+    return take_no_reading(layout, next, place);
+  return step->is_braces ? take_every_member(layout, step) : take_member(layout, step, place);
+}
+
+/* The object that comes next: the way to the readings leads through it. */
+static gboolean
+take_root(TideLayout *layout)
+{
+  const char *name = layout->root[layout->level];
+  TideShaper *shaper = layout->shaper;
+  Place start;
+  gint64 missing = -1;
+  gboolean good;
+  keep_place(layout, &start);
+  shaper->is_spoiled = TRUE; /* what stands beside it is only checked */
+  layout->level++;
+  if (name != NULL)
+    good = find_member(layout, tide_bytes_of_string(name), take_root, &missing);
+  else
+    good = take_items_or_reading(layout);
+  layout->level--;
+  if (good && missing >= 0)
+    good = take_missing(layout, &start, tide_bytes_of_string(name), (gsize)missing);
+  shaper->is_spoiled = TRUE;
+  return good;
+}
+
+/* ---- messages ---- */
+
+/* What a message may have several of, where lists of such may stand in lists. */
+static gboolean
+take_nested(TideLayout *layout)
+{
+  TideNextValue next;
+  gsize place;
+  if (!peek(layout, &next, &place))
+    return FALSE;
+  return next == TIDE_NEXT_LIST ? take_list(layout, take_nested) : layout->take_one(layout);
+}
+
+gboolean
+tide_layout_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reader)
+{
+  TideLayout *layout = shaper->layout;
+  TakeFunc take = calls->lists_nest && !layout->message_may_be_list ? take_nested : layout->take_one;
+  TideNextValue next, first = TIDE_NEXT_NONE;
+  gsize place;
+  g_assert(calls->place_bytes <= PLACE_MAX_BYTES);
+  layout->shaper = shaper;
+  layout->calls = calls;
+  layout->reader = reader;
+  layout->level = layout->step = 0;
+  if (!calls->peek(reader, &next, &place) ||
+      (next == TIDE_NEXT_LIST && layout->message_may_be_list && !peek_inside(layout, &first)))
+    return FALSE;
+  gboolean is_list = next == TIDE_NEXT_LIST && !is_scalar(first);
+  if (is_list || calls->is_one_value) {
+    if (!(is_list ? take_list(layout, take) : take(layout)) || !calls->peek(reader, &next, &place))
+      return FALSE;
+    return next == TIDE_NEXT_NONE ||
+           tide_shaper_reject(shaper, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, calls->detail_behind);
+  }
+  do {
+    if (!take(layout) || !calls->peek(reader, &next, &place))
+      return FALSE;
+  } while (next != TIDE_NEXT_NONE);
+  return TRUE;
+}
+
+gboolean
+tide_layout_rereads(const TideLayout *layout)
+{
+  return layout->options->layout.on_missing == TIDE_MISSING_READING || layout->options->layout.zip;
+}
+
+/* ---- new and free ---- */
+
+static TideBytes
+keep_text(TideLayout *layout, const char *text)
+{
+  return tide_bytes_of_string(g_string_chunk_insert(layout->texts, text));
+}
+
+static void
+add_steps(TideLayout *layout, const TideDecodeOptions *options)
+{
+  g_auto(GStrv) names = g_strsplit(options->layout.each, options->separator, -1);
+  g_autoptr(GString) prefix = g_string_new(options->layout.outer_prefix);
+  for (char **name = names; *name != NULL; name++) {
+    Step step = {.prefix = keep_text(layout, prefix->str)};
+    g_autofree char *field = tide_layout_field_of_step(*name);
+    step.is_braces = field != NULL;
+    step.name = keep_text(layout, field != NULL ? field : *name);
+    if (field == NULL)
+      g_string_append_printf(prefix, "%s%s", *name, options->separator);
+    g_array_append_val(layout->steps, step);
+  }
+}
+
+TideLayout *
+tide_layout_new(const TideDecodeOptions *options)
+{
+  const TideLayoutOptions *how = &options->layout;
+  TideLayout *layout = g_new0(TideLayout, 1);
+  layout->options = options;
+  layout->root = how->root != NULL ? g_strsplit(how->root, options->separator, -1) : g_new0(char *, 1);
+  layout->steps = g_array_new(FALSE, FALSE, sizeof(Step));
+  layout->texts = g_string_chunk_new(64);
+  layout->columns = g_array_new(FALSE, FALSE, sizeof(Column));
+  layout->n_positions = how->positions != NULL ? g_strv_length(how->positions) : 0;
+  if (how->each != NULL)
+    add_steps(layout, options);
+  /* Readers say better than a question in front of each object that one is none, where that is the message's fault. */
+  gboolean is_plain = layout->n_positions == 0 && !how->zip && how->on_missing != TIDE_MISSING_SKIP &&
+                      (options->on_bad_reading == TIDE_BAD_READING_MESSAGE || layout->steps->len == 0);
+  layout->take_item = is_plain ? take_reading : take_any_item;
+  layout->take_one = layout->root[0] != NULL ? take_root : next_taker(layout);
+  layout->message_may_be_list = layout->n_positions > 0 && layout->take_one == take_any_item;
+  return layout;
+}
+
+void
+tide_layout_free(TideLayout *layout)
+{
+  if (layout == NULL)
+    return;
+  g_strfreev(layout->root);
+  g_array_unref(layout->steps);
+  g_array_unref(layout->columns);
+  g_string_chunk_free(layout->texts);
+  g_free(layout);
+}
+
+char *
+tide_layout_field_of_step(const char *step)
+{
+  gsize len = strlen(step);
+  return len > 2 && step[0] == '{' && step[len - 1] == '}' ? g_strndup(step + 1, len - 2) : NULL;
+}
