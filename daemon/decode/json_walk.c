@@ -373,6 +373,8 @@ pass(gpointer reader)
     if (walk->next == walk->end)
       return fault_at_token(walk, NULL);
     if (byte == ']' || byte == '}') {
+      if (shaper->depth == outer_depth)
+        return fault_at_token(walk, "not a value");
       if (tide_shaper_top(shaper)->is_object != (byte == '}'))
         return fault_at_token(walk, "a comma or the closing bracket was expected");
       shaper->depth--;

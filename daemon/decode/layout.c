@@ -191,11 +191,14 @@ take_no_reading(TideLayout *layout, TideNextValue next, gsize place)
     return layout->calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
   if (next == TIDE_NEXT_NULL && layout->options->layout.on_missing == TIDE_MISSING_SKIP)
     return check_whole(layout) && tide_shaper_skip_reading(shaper, place);
+  shaper->reject->remedy =
+      "see 'readings.each'; 'readings.positions' takes lists and scalars for readings, "
+      "'readings.on_missing: skip' passes over null, and 'readings.on_bad_reading: reading' leaves "
+      "out what is bad";
   if (layout->options->on_bad_reading != TIDE_BAD_READING_ALONE)
     return layout->calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
   if (!tide_shaper_begin_reading(shaper, place))
     return FALSE;
-  shaper->reject->remedy = "see 'readings.each'; lists and scalars are readings with 'readings.positions'";
   return tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "no object stands there") &&
          take_whole(layout, TIDE_BYTES_EMPTY) && tide_shaper_end_reading(shaper, place);
 }

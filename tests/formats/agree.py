@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "stack"))
 import python_packages  # noqa: E402
 
-FORMATS = ["json", "influx", "csv", "msgpack", "avro", "protobuf"]
+FORMATS = ["json", "influx", "csv", "msgpack", "avro", "protobuf", "layout"]
 REQUIREMENTS = HERE / "requirements.txt"
 # Of a format at the most: the rest is alike.
 SHOWN = 5

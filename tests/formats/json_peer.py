@@ -39,8 +39,8 @@ def _no_surrogates(text: str) -> str:
 _DECODER = json.JSONDecoder(object_pairs_hook=Members, parse_float=Text, parse_int=Text, parse_constant=_refuse)
 
 
-def _items(text: str) -> list[Any]:
-    """The values that stand one after the other, or in one list."""
+def _values(text: str) -> list[Any]:
+    """The values that stand one after the other."""
     values, at = [], _SPACE.match(text).end()
     if at == len(text):
         raise Refused("nothing")
@@ -51,6 +51,11 @@ def _items(text: str) -> list[Any]:
             raise Refused(str(error)) from error
         values.append(value)
         at = _SPACE.match(text, at).end()
+    return values
+
+
+def _items(values: list[Any]) -> list[Any]:
+    """The same, or those in the one list that a message is."""
     if isinstance(values[0], list) and not isinstance(values[0], Members):
         if len(values) > 1:
             raise Refused("text behind the list")
@@ -115,13 +120,19 @@ def _reading(around: Members, value: Any, index: bool) -> Reading:
     return reading
 
 
-def decode(config: str, message: bytes) -> list[Reading]:
+def values(message: bytes) -> list[Any]:
+    """Those of a message, one after the other."""
     try:
         text = message.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
     except UnicodeDecodeError as error:
         raise Refused(str(error)) from error
-    items = _items(text)
-    _check_texts(items)
+    found = _values(text)
+    _check_texts(found)
+    return found
+
+
+def decode(config: str, message: bytes) -> list[Reading]:
+    items = _items(values(message))
     for name in ROOTS.get(config, []):
         items = [_wanted(item, name)[0] for item in items]
     if config in ROOTS:
@@ -129,11 +140,11 @@ def decode(config: str, message: bytes) -> list[Reading]:
     index = config == "inner root"
     readings = []
     for item in items:
-        values, around = _wanted(item, "metrics") if config in EACH else ([item], Members())
-        if not isinstance(values, list) or isinstance(values, Members):
+        inside, around = _wanted(item, "metrics") if config in EACH else ([item], Members())
+        if not isinstance(inside, list):
             raise Refused("no list")
         _reading(around, Members(), index)
-        readings += [_reading(around, value, index) for value in values]
+        readings += [_reading(around, value, index) for value in _listed(inside)]
     return readings
 
 

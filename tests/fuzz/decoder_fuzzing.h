@@ -19,10 +19,39 @@ static const TideAvroSchema *fuzz_schema;
 /* Of protobuf. */
 static TideProtobufSchema *fuzz_descriptors;
 
+/* Where readings are. */
+static inline TideLayoutOptions
+layout_of(guint8 byte)
+{
+  static char root[] = "a/payload", prefix[] = "b/", a[] = "a", left_out[] = TIDE_POSITION_LEFT_OUT, b[] = "b";
+  static char ways[][24] = {"",        "metrics", "b",     "a/b",          "b/b",    "c/{n}",
+                            "{n}/{m}", "{n}",     "parts", "by_place/{n}", "plains", "part/inner/by_name/{n}",
+                            "part",    "values",  "a",     "parts/marks"};
+  static char *positions[] = {a, left_out, b, NULL}, *one_position[] = {b, NULL};
+  char *each = ways[byte & 15];
+  return (TideLayoutOptions){
+      .root = byte >= 0xF0 ? root : NULL,
+      .each = *each != '\0' ? each : NULL,
+      .positions = (byte & 16) == 0  ? NULL
+                   : (byte & 1) != 0 ? positions
+                                     : one_position,
+      .zip = (byte & 48) == 32,
+      .outer_prefix = *each != '\0' && (byte & 64) != 0 ? prefix : NULL,
+      .on_missing = (byte & 128) == 0  ? TIDE_MISSING_REJECT
+                    : (byte & 64) != 0 ? TIDE_MISSING_SKIP
+                                       : TIDE_MISSING_READING,
+  };
+}
+
+/* @data: at least a byte, of which the options are made, and in front of some messages another one of their layout.
+ * @ret_head: how many these are */
 static inline TideDecodeOptions
-options_of(TideReadingFormat format, guint8 byte)
+options_of(TideReadingFormat format, const guint8 *data, gsize size, gsize *ret_head)
 {
   static char separator[] = "/", root[] = "a/payload", each[] = "metrics";
+  guint8 byte = data[0];
+  gboolean has_layout = (byte & 128) != 0 && size > 1;
+  *ret_head = has_layout ? 2 : 1;
   static char a[] = "a", b[] = "b", tab[] = "\t", na[] = "NA";
   static char *columns[] = {a, b, NULL}, *null_values[] = {na, NULL};
   gboolean is_tight = (byte & 4) != 0, has_columns = (byte & 32) != 0, has_tabs = (byte & 64) != 0;
@@ -30,7 +59,9 @@ options_of(TideReadingFormat format, guint8 byte)
       .format = format,
       .schema = fuzz_schema,
       .separator = separator,
-      .layout = {.root = (byte & 32) != 0 ? root : NULL, .each = (byte & 64) != 0 ? each : NULL},
+      .layout = has_layout ? layout_of(data[1])
+                           : (TideLayoutOptions){.root = (byte & 32) != 0 ? root : NULL,
+                                                 .each = (byte & 64) != 0 ? each : NULL},
       .csv = {.columns = has_columns ? columns : NULL,
               .header = !has_columns,
               .delimiter = has_tabs ? tab : NULL,
@@ -79,6 +110,7 @@ check_field(const TideField *field)
 static inline void
 check_reading(const TideReading *reading, const TideFieldNames *names)
 {
+  REQUIRE(!reading->is_skipped || reading->n_fields == 0);
   for (guint32 i = 0; i < reading->n_fields; i++) {
     const TideField *field = &reading->fields[i];
     check_field(field);
@@ -135,7 +167,8 @@ fuzz_decoder(TideReadingFormat format, TideBytes good, const uint8_t *data, size
 {
   if (size == 0)
     return 0;
-  TideDecodeOptions options = options_of(format, data[0]);
+  gsize head;
+  TideDecodeOptions options = options_of(format, data, size, &head);
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   static const char *const used[] = {"host", "a", "a/b", "$key", "$offset"};
   for (gsize i = 0; i < G_N_ELEMENTS(used); i++)
@@ -145,21 +178,21 @@ fuzz_decoder(TideReadingFormat format, TideBytes good, const uint8_t *data, size
   TideReading *readings;
   guint32 n_readings;
   TideReject reject, again;
-  if (decode(decoder, data + 1, size - 1, &readings, &n_readings, &reject)) {
+  if (decode(decoder, data + head, size - head, &readings, &n_readings, &reject)) {
     REQUIRE(n_readings <= options.max_readings);
     for (guint32 i = 0; i < n_readings; i++) {
       REQUIRE(readings[i].index == i);
       check_reading(&readings[i], names);
     }
     check_rejects(decoder, &options, readings, n_readings);
-    REQUIRE(decode(decoder, data + 1, size - 1, &readings, &n_readings, &reject));
+    REQUIRE(decode(decoder, data + head, size - head, &readings, &n_readings, &reject));
     return 0;
   }
   REQUIRE(reject.reason != TIDE_REJECT_NONE && reject.reason < TIDE_REJECT_N_REASONS);
   REQUIRE(reject.byte_position < (gint64)size);
-  REQUIRE(!decode(decoder, data + 1, size - 1, &readings, &n_readings, &again));
+  REQUIRE(!decode(decoder, data + head, size - head, &readings, &n_readings, &again));
   REQUIRE(reject.reason == again.reason && reject.byte_position == again.byte_position);
-  if (options.layout.root == NULL && options.layout.each == NULL)
+  if (options.layout.root == NULL && options.layout.each == NULL && !options.layout.zip)
     REQUIRE(decode(decoder, good.data, good.len, &readings, &n_readings, &reject));
   return 0;
 }

@@ -41,7 +41,8 @@ fuzz_any_schema(const uint8_t *data, size_t text_len, size_t size)
   fuzz_schema = tide_avro_schema_new(tide_bytes(data, text_len), NULL);
   if (fuzz_schema == NULL)
     return;
-  TideDecodeOptions options = options_of(TIDE_FORMAT_AVRO, 0);
+  gsize head;
+  TideDecodeOptions options = options_of(TIDE_FORMAT_AVRO, (const guint8 *)"", 1, &head);
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   g_autoptr(TideDecoder) decoder = tide_decoder_new(&options, names, 0);
   TideReading *readings;

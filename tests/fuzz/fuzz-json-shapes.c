@@ -11,11 +11,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   static const char *const used[] = {"host", "a", "a/b", "$key", "$offset"};
   if (size == 0)
     return 0;
-  TideDecodeOptions options = options_of(TIDE_FORMAT_JSON, data[0]);
+  gsize head;
+  TideDecodeOptions options = options_of(TIDE_FORMAT_JSON, data, size, &head);
   g_auto(DecoderTwins) twins;
   decoder_twins_init(&twins, &options, used, G_N_ELEMENTS(used));
   const uint8_t *end = data + size;
-  for (const uint8_t *at = data + 1; at < end;) {
+  for (const uint8_t *at = data + head; at < end;) {
     const uint8_t *stop = memchr(at, 0, (size_t)(end - at));
     if (stop == NULL)
       stop = end;

@@ -245,6 +245,9 @@ TEST("/layout/lists-with-named-positions")
   static const LayoutCase one[] = {
       {"{\"values\":[1,\"x\",[2],null,{\"w\":3}]}", "v=N:1;v=S:x;v=N:2;v=0:;w=N:3;"},
       {"{\"values\":4}", "v=N:4;"},
+      {"{\"values\":}", "parse@10", NULL, TRUE},
+      {"{\"values\":],\"a\":1}", "parse@10", NULL, TRUE},
+      {"{\"values\":,}", "parse@10", NULL, TRUE},
       {"{\"values\":[{\"v\":[3,4]}]}", "v=J:[3,4];"},
   };
   static const LayoutCase skipped[] = {
