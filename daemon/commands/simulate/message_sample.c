@@ -312,6 +312,20 @@ add_line(TideBytes text, gpointer data, GError **error)
   return is_empty;
 }
 
+/* In a format of bytes values are found by their names from the message on. */
+static gboolean
+check_layout(const TideMessageSample *sample, GError **error)
+{
+  const TideLayoutOptions *layout = &sample->options.layout;
+  if (!sample->is_binary || (layout->root == NULL && layout->each == NULL && layout->positions == NULL && !layout->zip))
+    return TRUE;
+  return tide_fail(
+      error, TIDE_ERROR_CONFIG,
+      "'%s': samples of this format would keep their times, since 'root', 'each', 'positions' or 'zip' say "
+      "where readings are: simulate with samples in JSON, or with messages that are readings themselves",
+      sample->config->path);
+}
+
 TideMessageSample *
 tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const char *topic, GError **error)
 {
@@ -336,6 +350,8 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
   for (guint i = 0; i < config->tables->len; i++)
     if (tide_config_takes_from(config->tables->pdata[i], source))
       add_table(sample, config->tables->pdata[i]);
+  if (!check_layout(sample, error))
+    return NULL;
   if (sample->unprintable != NULL) {
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_CONFIG,

@@ -126,6 +126,13 @@ TEST("/message-sample/U6/every-format-of-text")
       {"root: payload, " TIMED, "{\"ts\":1,\"payload\":{\"ts\":2}}", "{\"ts\":1,\"payload\":{\"ts\":1426535612045}}"},
       {"each: list, " TIMED, "{\"ts\":1,\"list\":[{\"a\":\"x\"},{\"a\":\"y\"}]}",
        "{\"ts\":1426535612045,\"list\":[{\"a\":\"x\"},{\"a\":\"y\"}]}"},
+      {"each: d/list, " TIMED, "{\"d\":[{\"list\":[{\"a\":\"x\"},{\"ts\":2}]},{\"list\":{\"ts\":3}}]}",
+       "{\"d\":[{\"list\":[{\"a\":\"x\"},{\"ts\":1426535612045}]},{\"list\":{\"ts\":1426535612045}}]}"},
+      {"each: \"d/{ts}\", " TIMED, "{\"d\":{\"5\":{\"a\":\"x\"}}}", "{\"d\":{\"1426535612045\":{\"a\":\"x\"}}}"},
+      {"each: v, positions: [ts, a], " TIMED, "{\"v\":[[1,\"x\"],[2,\"y\"]]}",
+       "{\"v\":[[1426535612045,\"x\"],[1426535612045,\"y\"]]}"},
+      {"zip: true, " TIMED, "{\"ts\":[1,2],\"a\":[\"x\",\"y\"]}",
+       "{\"ts\":[1426535612045,1426535612045],\"a\":[\"x\",\"y\"]}"},
       /* a mark of byte order is the file's */
       {TIMED, "\xEF\xBB\xBF{\"ts\":1}", "{\"ts\":1426535612045}"},
       /* the line's own time, in each unit; without one there is none; a comment is no message */
@@ -224,6 +231,8 @@ TEST("/message-sample/U6/what-is-refused")
       {"time: { field: ts, format: rfc3339 }", "{\"ts\":\"2015\\u002D03-16T19:53:32Z\"}",
        "its time 'ts' in another form"},
       {"format: msgpack, " TIMED, "x", "is no message of the configuration"},
+      {"format: msgpack, each: v, " TIMED, "x", "samples of this format would keep their times"},
+      {"format: msgpack, positions: [ts], " TIMED, "x", "samples of this format would keep their times"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(TideConfig) config = config_of(cases[i].readings);
