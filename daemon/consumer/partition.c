@@ -58,7 +58,7 @@ static const CounterName counter_names[] = {
     COUNTER(readings_written, "tidemark_readings_written_total", "Readings of messages that were written"),
     COUNTER(readings_dead_lettered, "tidemark_readings_dead_lettered_total", "Readings that are kept as dead letters"),
     COUNTER(readings_unmatched, "tidemark_readings_unmatched_total",
-            "Readings that no table takes: its conditions do not hold"),
+            "Readings that no table takes: its conditions do not hold, or on_missing passes over them"),
     COUNTER(readings_expired, "tidemark_readings_expired_total",
             "Readings not written because all their rows are older than their time to live"),
     COUNTER(readings_skipped, "tidemark_readings_skipped_total",

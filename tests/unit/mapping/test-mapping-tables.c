@@ -62,6 +62,17 @@ TEST("/mapping-tables/readings-that-no-table-takes-are-counted")
   g_assert_cmpuint(fixture.mapped.rows[0].reading_index, ==, 1);
 }
 
+/* A delete of Debezium, passed over, is a reading of no table: it counts, whatever the tables would take. */
+TEST("/mapping-tables/what-is-missing-and-skipped-is-counted")
+{
+  g_auto(MappingFixture) fixture =
+      mapping_fixture_of(KAFKA "readings: { root: payload/after, on_missing: skip, time: record }\n" HBASE
+                               "tables: { T: { key: [{ field: $topic }], columns: { family: M, from: [v] } } }\n");
+  assert_outcome(&fixture, "{\"payload\":{\"before\":{\"v\":1},\"after\":null,\"op\":\"d\"}}", "");
+  g_assert_cmpuint(fixture.mapped.n_readings, ==, 1);
+  g_assert_cmpuint(fixture.mapped.n_unmatched_readings, ==, 1);
+}
+
 TEST("/mapping-tables/cells-can-have-the-time-of-the-record-or-of-a-field")
 {
   g_auto(MappingFixture) fixture =

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The table of shapes in docs/configuration.md: each message becomes the readings that its line says.
+
+    test_shapes.py BUILD
+"""
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/configuration.md"
+CONFIG = """kafka: {{ brokers: "127.0.0.1:9092", group: shapes, topics: [t] }}
+hbase: {{ gateways: ["127.0.0.1:9090"] }}
+dead_letters: {{ file: letters.jsonl }}
+readings: {{ time: record, {options} }}
+tables: {{ T: {{ key: [{{ time: epoch_ms }}], columns: {{ family: M, from: "*" }} }} }}
+"""
+
+
+def lines_of_table() -> list[list[str]]:
+    """Messages, options and readings of each line; of messages that are cut, none."""
+    part = PAGE.read_text(encoding="utf-8").split("\n### Shapes\n")[1].split("\n### ")[0]
+    lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| `")]
+    return [cells for cells in lines if "..." not in cells[0]]
+
+
+def fields_of(program: str, messages: list[str], options: str) -> list[set[str]]:
+    """The fields of each reading that a table takes."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "shapes.yaml")
+        path.write_text(CONFIG.format(options=options), encoding="utf-8")
+        done = subprocess.run([program, "explain", "--offline", "-f", "json", "-c", str(path)], input="\n".join(messages) + "\n",
+                              stdout=subprocess.PIPE, check=False, text=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stdout
+    return [{cell["qualifier"] for cell in answer["cells"]} for answer in answers if "reading" in answer]
+
+
+def expected(text: str, n_messages: int) -> list[set[str]]:
+    if text == "none":
+        return []
+    readings: list[set[str]] = []
+    for part in text.split("; "):
+        readings.append(readings[-1] if part == "the same" else set(re.findall(r"`([^`]+)`", part)))
+    return readings * n_messages if text.endswith("of both") else readings
+
+
+def main() -> int:
+    program, failed = str(Path(sys.argv[1], "daemon/tidemark")), 0
+    lines = lines_of_table()
+    print(f"1..{len(lines)}")
+    for number, (messages, options, readings) in enumerate(lines, 1):
+        sent = re.findall(r"`([^`]+)`", messages)
+        # {NAME} needs quotes in a mapping between braces.
+        quoted = [re.sub(r"(\S*\{\S*)", r'"\1"', option) for option in re.findall(r"`([^`]+)`", options)]
+        fields = fields_of(program, sent, ", ".join(quoted))
+        wanted = expected(readings, len(sent))
+        failed += fields != wanted
+        print(f"{'ok' if fields == wanted else 'not ok'} {number} - {options}: {fields}")
+    return 1 if failed or len(lines) < 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
