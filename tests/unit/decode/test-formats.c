@@ -340,6 +340,104 @@ TEST("/formats/42-values-without-bytes-count-once")
   tide_avro_schema_free(schema);
 }
 
+/* ---- layouts of formats with a schema; test-layout.c has those of JSON and MessagePack ---- */
+
+typedef struct LayoutCase {
+  TideLayoutOptions layout;
+  TideBytes value;
+  const char *outcome;
+  const char *rejects;
+} LayoutCase;
+
+static void
+check_layouts(DecoderFixture *fixture, const LayoutCase *cases, gsize n_cases)
+{
+  for (gsize i = 0; i < n_cases; i++) {
+    const DecoderAloneCase alone = {cases[i].value, cases[i].outcome, cases[i].rejects};
+    fixture->options.layout = cases[i].layout;
+    decoder_fixture_check_alone(fixture, &alone, 1);
+    g_clear_pointer(&fixture->decoder, tide_decoder_free);
+  }
+}
+
+static char d_m[] = "d/m", s_n[] = "s/{n}", v[] = "v", x[] = "x", y[] = "y", names[] = "parts/by_name/{n}",
+            inner[] = "parts/inner", part[] = "part", values[] = "values";
+
+static const TideAvroSchema *
+schema_of(const char *quoted)
+{
+  g_autofree char *json = g_strdelimit(g_strdup(quoted), "'", '"');
+  return tide_avro_schema_new(tide_bytes_of_string(json), NULL);
+}
+
+TEST("/formats/a-list-in-avro-that-is-readings")
+{
+  static char *positions[] = {x, y, NULL};
+  static const LayoutCase cases[] = {
+      {{.positions = positions},
+       TIDE_BYTES_LITERAL("\x04\x04\x02\x04\x00\x04\x06\x08\x00\x00"),
+       "x=N:1 y=N:2;x=N:3 y=N:4;",
+       ""},
+      {{.positions = positions}, TIDE_BYTES_LITERAL("\x00"), "", ""},
+  };
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
+    g_test_skip("Avro is left out");
+    return;
+  }
+  const TideAvroSchema *schema = schema_of("{'type':'array','items':{'type':'array','items':'int'}}");
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
+  fixture.options.schema = schema;
+  check_layouts(&fixture, cases, G_N_ELEMENTS(cases));
+  tide_avro_schema_free(schema);
+}
+
+TEST("/formats/layouts-of-avro")
+{
+  static const char text[] =
+      "{'type':'record','name':'M','fields':[{'name':'d','type':{'type':'array','items':['null',{'type':'record',"
+      "'name':'D','fields':[{'name':'id','type':'string'},{'name':'m','type':['null',{'type':'array','items':['int',"
+      "{'type':'record','name':'R','fields':[{'name':'a','type':'int'}]}]}]}]}]}},{'name':'s','type':{'type':'map',"
+      "'values':'R'}},{'name':'v','type':{'type':'array','items':{'type':'array','items':'int'}}}]}";
+#define BEHIND "\x02\x02k\x08\x00\x02\x04\x02\x04\x00\x00"
+#define NESTED "\x02\x02\x02x\x02\x04\x02\x06\x00\x0A\x00\x00" BEHIND
+#define NULLS "\x04\x02\x02x\x00\x00\x00" BEHIND
+  static char *positions[] = {x, y, NULL};
+  static const LayoutCase cases[] = {
+      {{.each = d_m}, TIDE_BYTES_LITERAL(NESTED), "s/k/a=N:4 v=J:[[1,2]] d/id=S:x a=N:3;;", "type@8 1;"},
+      {{.each = d_m, .on_missing = TIDE_MISSING_SKIP}, TIDE_BYTES_LITERAL(NULLS), ";;", ""},
+      {{.each = d_m, .on_missing = TIDE_MISSING_READING},
+       TIDE_BYTES_LITERAL(NULLS),
+       "s/k/a=N:4 v=J:[[1,2]] id=S:x m=0:;;",
+       "type@5 1;"},
+      {{.each = s_n}, TIDE_BYTES_LITERAL(NULLS), "d=J:[{\"id\":\"x\",\"m\":null},null] v=J:[[1,2]] n=S:k a=N:4;", ""},
+      {{.each = v, .positions = positions},
+       TIDE_BYTES_LITERAL(NULLS),
+       "d=J:[{\"id\":\"x\",\"m\":null},null] s/k/a=N:4 x=N:1 y=N:2;",
+       ""},
+      {{.zip = TRUE}, TIDE_BYTES_LITERAL(NULLS), "type@12", NULL},
+  };
+  if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
+    g_test_skip("Avro is left out");
+    return;
+  }
+  const TideAvroSchema *schema = schema_of(text);
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
+  fixture.options.schema = schema;
+  check_layouts(&fixture, cases, G_N_ELEMENTS(cases));
+  tide_avro_schema_free(schema);
+}
+
+static TideProtobufSchema *
+schema_of_readings(void)
+{
+  g_autofree char *set = NULL;
+  gsize len;
+  g_assert_true(g_file_get_contents(TIDE_PROTOBUF_TEST_SET, &set, &len, NULL));
+  TideProtobufSchema *schema = tide_protobuf_schema_new(tide_bytes(set, len), "plant.Reading", TIDE_FRAMING_NONE, NULL);
+  g_assert_nonnull(schema);
+  return schema;
+}
+
 /* plant.Reading: host is field 1, load 2, parts 16 (a list of Part: name 1, level 2), values 15, plain 32. */
 TEST("/formats/42-around-readings-of-protobuf")
 {
@@ -362,13 +460,40 @@ TEST("/formats/42-around-readings-of-protobuf")
     g_test_skip("protobuf is left out");
     return;
   }
-  g_autofree char *set = NULL;
-  gsize len;
-  g_assert_true(g_file_get_contents(TIDE_PROTOBUF_TEST_SET, &set, &len, NULL));
-  g_autoptr(TideProtobufSchema) schema =
-      tide_protobuf_schema_new(tide_bytes(set, len), "plant.Reading", TIDE_FRAMING_NONE, NULL);
-  g_assert_nonnull(schema);
+  g_autoptr(TideProtobufSchema) schema = schema_of_readings();
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_PROTOBUF);
   fixture.options.protobuf = schema;
   check(&fixture, cases, G_N_ELEMENTS(cases));
+}
+
+TEST("/formats/layouts-of-protobuf")
+{
+  static char *positions[] = {v, NULL};
+  static const LayoutCase cases[] = {
+      {{.each = names, .positions = positions},
+       TIDE_BYTES_LITERAL("\x0A\x01h\x82\x01\x0A\x0A\x01p\x2A\x05\x0A\x01k\x10\x05"),
+       "host=S:h parts/name=S:p n=S:k v=N:5;",
+       ""},
+      {{.each = inner, .on_missing = TIDE_MISSING_SKIP},
+       TIDE_BYTES_LITERAL("\x82\x01\x03\x0A\x01p\x82\x01\x05\x1A\x03\x0A\x01q"),
+       ";name=S:q;",
+       ""},
+      {{.each = part, .on_missing = TIDE_MISSING_READING}, TIDE_BYTES_LITERAL("\x0A\x01h"), "host=S:h;", ""},
+      {{.each = inner, .on_missing = TIDE_MISSING_READING},
+       TIDE_BYTES_LITERAL("\x82\x01\x03\x0A\x01p"),
+       "name=S:p;",
+       ""},
+      {{.each = values, .positions = positions, .outer_prefix = x},
+       TIDE_BYTES_LITERAL("\x7A\x10" ONE ONE "\x0A\x01h"),
+       "xhost=S:h v=N:1;xhost=S:h v=N:1;",
+       ""},
+  };
+  if (!tide_format_is_built_in(TIDE_FORMAT_PROTOBUF)) {
+    g_test_skip("protobuf is left out");
+    return;
+  }
+  g_autoptr(TideProtobufSchema) schema = schema_of_readings();
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_PROTOBUF);
+  fixture.options.protobuf = schema;
+  check_layouts(&fixture, cases, G_N_ELEMENTS(cases));
 }
