@@ -423,6 +423,14 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
                wanted == TIDE_NEXT_LIST ? "an array of records was expected" : "a record was expected");
 }
 
+/* A map may go on in another block. */
+static gboolean
+is_last(gpointer reader)
+{
+  const TideShaperFrame *frame = tide_shaper_top(((Walk *)reader)->shaper);
+  return frame->n_left == 0 && ((const TideAvroNode *)frame->type)->kind == TIDE_AVRO_RECORD;
+}
+
 static gboolean
 take_reading(gpointer reader)
 {
@@ -441,6 +449,7 @@ static const TideReaderCalls calls = {
     .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
+    .is_last = is_last,
     .place_bytes = G_STRUCT_OFFSET(Walk, shaper),
     .detail_behind = "bytes behind the record: it was written by another schema",
     .is_one_value = TRUE,

@@ -41,10 +41,11 @@ struct TideLayout {
   TideShaper *shaper;
   const TideReaderCalls *calls;
   gpointer reader;
-  guint level;     /* names of root that were met */
-  guint step;      /* steps that were taken */
-  Place inside;    /* what a step led to, while the rest around it is read */
-  GArray *columns; /* owned (element-type Column) */
+  guint level;      /* names of root that were met */
+  guint step;       /* steps that were taken */
+  Place inside;     /* what a step led to, while the rest around it is read */
+  gboolean is_last; /* nothing is behind it: the reader is still there */
+  GArray *columns;  /* owned (element-type Column) */
 };
 
 /* ---- the reader ---- */
@@ -376,6 +377,8 @@ find_member(TideLayout *layout, TideBytes wanted, TakeFunc take_wanted, gint64 *
     *ret_missing = next == TIDE_NEXT_NULL ? (gint64)place : -1;
     if (!(next == TIDE_NEXT_NULL ? check_whole(layout) : take_wanted(layout)))
       return FALSE;
+    if (layout->is_last)
+      return TRUE;
   }
 }
 
@@ -399,7 +402,7 @@ take_missing(TideLayout *layout, const Place *start, TideBytes name, gsize place
                             "no such member stands around the readings, or it is null");
 }
 
-/* Goes on behind what the step leads to: what stands beside it comes first. */
+/* Goes on behind what the step leads to, where something is: what stands beside it comes first. */
 static gboolean
 pass_inside(TideLayout *layout)
 {
@@ -410,6 +413,9 @@ pass_inside(TideLayout *layout)
     return FALSE;
   if (next == TIDE_NEXT_NONE || (next == TIDE_NEXT_SCALAR && layout->n_positions == 0))
     return calls->reject_instead_of(layout->reader, TIDE_NEXT_LIST);
+  layout->is_last = calls->is_last != NULL && calls->is_last(layout->reader);
+  if (layout->is_last)
+    return TRUE;
   keep_place(layout, &layout->inside);
   return calls->pass != NULL ? calls->pass(layout->reader) : check_whole(layout);
 }
@@ -460,6 +466,8 @@ take_member(TideLayout *layout, const Step *step, gsize place)
   TideShaper *shaper = layout->shaper;
   Place start, behind;
   gint64 missing;
+  TideBytes unused;
+  gboolean has;
   keep_place(layout, &start);
   if (!tide_shaper_begin_outer(shaper, place, step->prefix) || !find_member(layout, step->name, pass_inside, &missing))
     return FALSE;
@@ -468,13 +476,19 @@ take_member(TideLayout *layout, const Step *step, gsize place)
     tide_reading_builder_leave_outer(shaper->builder, mark);
     return take_missing(layout, &start, step->name, (gsize)missing);
   }
-  keep_place(layout, &behind);
-  return_to(layout, &layout->inside);
-  shaper->depth++; /* the object around it, whose frame is still as it was */
-  if (!take_inside(layout, take_items))
-    return FALSE;
-  shaper->depth--;
-  return_to(layout, &behind);
+  if (layout->is_last) {
+    layout->is_last = FALSE;
+    if (!take_inside(layout, take_items) || !layout->calls->next(layout->reader, &has, &unused))
+      return FALSE;
+  } else {
+    keep_place(layout, &behind);
+    return_to(layout, &layout->inside);
+    shaper->depth++; /* the object around it, whose frame is still as it was */
+    if (!take_inside(layout, take_items))
+      return FALSE;
+    shaper->depth--;
+    return_to(layout, &behind);
+  }
   tide_reading_builder_leave_outer(shaper->builder, mark);
   return TRUE;
 }
@@ -571,6 +585,7 @@ tide_layout_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reade
   layout->calls = calls;
   layout->reader = reader;
   layout->level = layout->step = 0;
+  layout->is_last = FALSE;
   if (!calls->peek(reader, &next, &place) ||
       (next == TIDE_NEXT_LIST && layout->message_may_be_list && !peek_inside(layout, &first)))
     return FALSE;

@@ -39,6 +39,8 @@ typedef struct TideReaderCalls {
   /* Passes over the value that comes next, of which only its end must be found. NULL: it is read as a bad reading is.
    */
   gboolean (*pass)(gpointer reader);
+  /* Whether the value that comes next is the last member of its object. NULL: only what stands behind it tells. */
+  gboolean (*is_last)(gpointer reader);
   gsize place_bytes;         /* where a reader is in its message is what it begins with, of so many bytes */
   const char *detail_behind; /* of what stands behind the message's list, or its one value */
   gboolean is_one_value;     /* a message; else any number of values, or one list of them */

@@ -226,6 +226,27 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
                 wanted == TIDE_NEXT_LIST ? "an array of readings was expected" : "a map was expected");
 }
 
+/* Of what is in it only the heads are looked at. */
+static gboolean
+pass(gpointer reader)
+{
+  Walk *walk = reader;
+  for (guint64 n_left = 1; n_left > 0; n_left--) {
+    TideMsgpackValue value;
+    if (!take_head(walk, TIDE_BYTES_EMPTY, &value))
+      return FALSE;
+    if (value.kind >= TIDE_MSGPACK_ARRAY)
+      n_left += value.kind == TIDE_MSGPACK_MAP ? 2 * (guint64)value.n_inner : value.n_inner;
+  }
+  return TRUE;
+}
+
+static gboolean
+is_last(gpointer reader)
+{
+  return tide_shaper_top(((Walk *)reader)->shaper)->n_left == 0;
+}
+
 static gboolean
 take_reading(gpointer reader)
 {
@@ -245,6 +266,8 @@ static const TideReaderCalls calls = {
     .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
+    .pass = pass,
+    .is_last = is_last,
     .place_bytes = sizeof(((Walk *)NULL)->at),
     .detail_behind = "bytes behind the array",
 };

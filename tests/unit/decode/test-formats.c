@@ -360,8 +360,8 @@ check_layouts(DecoderFixture *fixture, const LayoutCase *cases, gsize n_cases)
   }
 }
 
-static char d_m[] = "d/m", s_n[] = "s/{n}", v[] = "v", x[] = "x", y[] = "y", names[] = "parts/by_name/{n}",
-            inner[] = "parts/inner", part[] = "part", values[] = "values";
+static char d_m[] = "d/m", s_k[] = "s/k", s_n[] = "s/{n}", v[] = "v", x[] = "x", y[] = "y",
+            names[] = "parts/by_name/{n}", inner[] = "parts/inner", part[] = "part", values[] = "values";
 
 static const TideAvroSchema *
 schema_of(const char *quoted)
@@ -413,6 +413,11 @@ TEST("/formats/layouts-of-avro")
       {{.each = v, .positions = positions},
        TIDE_BYTES_LITERAL(NULLS),
        "d=J:[{\"id\":\"x\",\"m\":null},null] s/k/a=N:4 x=N:1 y=N:2;",
+       ""},
+      /* a map in two blocks */
+      {{.each = s_k},
+       TIDE_BYTES_LITERAL("\x00\x02\x02k\x08\x02\x02l\x0A\x00\x00"),
+       "d=J:[] v=J:[] s/l/a=N:5 a=N:4;",
        ""},
       {{.zip = TRUE}, TIDE_BYTES_LITERAL(NULLS), "type@12", NULL},
   };
