@@ -2,8 +2,9 @@
 
 #include "util/calendar.h"
 
-/* A field name comes from outside and can be as long as a message; a log line shows this much of it. */
+/* Names and values come from outside and can be as long as a message; a log line shows this much of them. */
 #define SHOWN_FIELD_MAX_BYTES 200
+#define SHOWN_VALUE_MAX_BYTES 80
 
 typedef struct Reason {
   const char *name;
@@ -70,17 +71,21 @@ append_bound(GString *text, TideRejectBound bound, gint64 bound_ms)
                          bound_ms == 0 ? "s" : units[unit].name);
 }
 
+/* @text in quotes, cut after @max_bytes. (transfer full) */
+static char *
+quote(TideBytes text, gsize max_bytes)
+{
+  g_autofree char *shown = tide_bytes_printable(tide_bytes(text.data, MIN(text.len, max_bytes)));
+  return g_strdup_printf("'%s%s'", shown, text.len > max_bytes ? "..." : "");
+}
+
 char *
 tide_reject_describe(const TideReject *reject)
 {
   static const char it_is[] = "it is "; /* a detail about the field, whose name then takes the place of "it" */
   GString *text = g_string_new(reject->reason < G_N_ELEMENTS(reasons) ? reasons[reject->reason].sentence : "rejected");
-  g_autofree char *field = NULL; /* in quotes */
-  if (reject->field.len > 0) {
-    g_autofree char *shown =
-        tide_bytes_printable(tide_bytes(reject->field.data, MIN(reject->field.len, SHOWN_FIELD_MAX_BYTES)));
-    field = g_strdup_printf("'%s%s'", shown, reject->field.len > SHOWN_FIELD_MAX_BYTES ? "..." : "");
-  }
+  g_autofree char *field = reject->field.len > 0 ? quote(reject->field, SHOWN_FIELD_MAX_BYTES) : NULL;
+  g_autofree char *value = reject->value.len > 0 ? quote(reject->value, SHOWN_VALUE_MAX_BYTES) : NULL;
   gboolean is_about_field = field != NULL && reject->detail != NULL && g_str_has_prefix(reject->detail, it_is);
   if (is_about_field)
     g_string_append_printf(text, ": %s is %s", field, reject->detail + strlen(it_is));
@@ -89,6 +94,8 @@ tide_reject_describe(const TideReject *reject)
   append_bound(text, reject->bound, reject->bound_ms);
   if (field != NULL && !is_about_field)
     g_string_append_printf(text, ", in %s", field);
+  if (value != NULL)
+    g_string_append_printf(text, ", got %s", value);
   if (reject->reading_index > 0)
     g_string_append_printf(text, ", in reading %u of the message (from 0)", reject->reading_index);
   if (reject->byte_position >= 0)

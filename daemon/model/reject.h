@@ -42,6 +42,7 @@ typedef enum TideRejectBound {
 typedef struct TideReject {
   TideRejectReason reason;
   TideBytes field;        /* borrowed: the field or table concerned; may be empty */
+  TideBytes value;        /* borrowed: what did not fit, of which a part is shown; may be empty */
   guint32 awaited_schema; /* with NONE: the message cannot be read before the schema of this number is there */
   guint32 field_place;    /* 1 + the field's name id, where the code that rejects knows no names; 0: none */
   gint64 byte_position;   /* in the message, or -1 */
