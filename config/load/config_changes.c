@@ -66,10 +66,6 @@ differs(const Comparison *comparison, const TideConfigOption *option, gconstpoin
   gboolean is_of_sources = comparison->before->sources_yaml != NULL && comparison->after->sources_yaml != NULL;
   if (option->type == TIDE_CONFIG_TOPICS && is_of_sources)
     return FALSE; /* what they read, which is told by them */
-  if (option->type == TIDE_CONFIG_STRUCTURE && strcmp(option->name, "sources") == 0)
-    return g_strcmp0(comparison->before->sources_yaml, comparison->after->sources_yaml) != 0;
-  if (option->type == TIDE_CONFIG_STRUCTURE)
-    return strcmp(comparison->before->tables_yaml, comparison->after->tables_yaml) != 0;
   g_autofree char *old = tide_config_option_print_value(option, before, comparison->before->names);
   g_autofree char *new = tide_config_option_print_value(option, after, comparison->after->names);
   return g_strcmp0(old, new) != 0;

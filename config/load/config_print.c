@@ -1,5 +1,6 @@
 /* The configuration as text: what is in force, a sample, and the reference. All from the option tables. */
 #include "config/load/load.h"
+#include "config/option/field_language.h"
 #include "config/option/option_table.h"
 #include "config/option/table_language.h"
 #include "config/yaml/yaml_text.h"
@@ -51,16 +52,13 @@ append_section(GString *out, const TideConfigGroup *group, gconstpointer base, c
       append_section(inner, option->section, (const guint8 *)base + option->offset, config, indent + 2);
       if (inner->len > 0)
         g_string_append_printf(out, "%*s%s:\n%s", (int)indent, "", option->name, inner->str);
-    } else if (option->type != TIDE_CONFIG_STRUCTURE) {
-      g_autofree char *value = tide_config_option_print_value(option, base, config->names);
-      if (value != NULL)
-        g_string_append_printf(out, "%*s%s: %s\n", (int)indent, "", option->name, value);
     } else if (strcmp(option->name, "librdkafka") == 0) {
       append_properties(out, &config->kafka, indent);
     } else {
-      const char *yaml = strcmp(option->name, "tables") == 0 ? config->tables_yaml : config->sources_yaml;
-      if (yaml != NULL)
-        g_string_append_printf(out, "%s:%s", option->name, yaml);
+      const char *form = option->type == TIDE_CONFIG_STRUCTURE ? "%*s%s:%s" : "%*s%s: %s\n";
+      g_autofree char *value = tide_config_option_print_value(option, base, config->names);
+      if (value != NULL)
+        g_string_append_printf(out, form, (int)indent, "", option->name, value);
     }
   }
 }
@@ -276,6 +274,9 @@ tide_config_print_reference(void)
     const TideConfigOption *option = &tide_config_top.options[i];
     if (option->type == TIDE_CONFIG_SECTION) {
       append_reference(out, option->section);
+      for (const TideConfigGroup *const *step = tide_field_language;
+           option->section == &tide_readings_options && *step != NULL; step++)
+        append_reference(out, *step);
       continue;
     }
     if (strcmp(option->name, "sources") == 0) {

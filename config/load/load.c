@@ -52,6 +52,7 @@ tide_config_free(TideConfig *config)
   tide_time_spec_clear(&config->readings.time);
   tide_avro_schema_free(config->readings.decode.schema);
   tide_protobuf_schema_free(config->readings.decode.protobuf);
+  g_clear_pointer(&config->readings.decode.fields.steps, g_array_unref);
   g_free(config->service.http_listen); /* stored by an option's own function */
   g_clear_pointer(&config->kafka.properties, g_array_unref);
   g_clear_pointer(&config->instances, g_ptr_array_unref);
@@ -60,8 +61,6 @@ tide_config_free(TideConfig *config)
   g_clear_pointer(&config->past_gateways, g_ptr_array_unref);
   g_clear_pointer(&config->notices, g_ptr_array_unref);
   g_clear_pointer(&config->names, tide_field_names_free);
-  g_free(config->tables_yaml);
-  g_free(config->sources_yaml);
   g_free(config->directory);
   g_free(config->path);
   g_free(config);

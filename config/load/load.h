@@ -70,6 +70,9 @@ gboolean tide_load_format_takes(TideReadingFormat format, const char *option);
 /* What @readings, which stand at @node (nullable), say beyond their values, but for the time. @path: "readings" */
 void tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings);
 
+/* readings.fields, which stand at @node (nullable). @path: "readings.fields" */
+void tide_load_fields(TideLoad *load, const char *path, const TideYamlNode *node, TideDecodeOptions *decode);
+
 /* The sources, or what stands for the only one: kafka.topics and readings, but for times. */
 void tide_load_sources(TideLoad *load);
 void tide_load_free_source(TideConfigSource *source);

@@ -273,6 +273,10 @@ tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, T
       tide_load_error(load, option, "'%s.%s' has no effect with 'format: %s': remove it", path, choosy[i].option,
                       tide_config_format_name(it.decode->format));
   }
+  for (char **word = it.decode->fields.null_values; word != NULL && *word != NULL; word++)
+    it.decode->fields.nan_is_null |= strcmp(*word, "NaN") == 0;
+  g_autofree char *fields_path = g_strconcat(path, ".fields", NULL);
+  tide_load_fields(load, fields_path, tide_yaml_get(node, "fields"), it.decode);
   const char *format = tide_config_format_name(it.decode->format);
   if (!tide_format_is_built_in(it.decode->format))
     readings_error(&it, "format",

@@ -33,6 +33,7 @@ tide_load_free_source(TideConfigSource *source)
   tide_config_group_clear(&tide_readings_options, &source->own);
   tide_avro_schema_free(source->own.decode.schema);
   tide_protobuf_schema_free(source->own.decode.protobuf);
+  g_clear_pointer(&source->own.decode.fields.steps, g_array_unref);
   tide_time_spec_clear(&source->own.time);
   g_free(source->name);
   g_free(source);

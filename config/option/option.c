@@ -400,7 +400,7 @@ static const OptionType types[] = {
     [TIDE_CONFIG_PATTERN] = {"time pattern", parse_pattern, print_string, g_free},
     [TIDE_CONFIG_CUSTOM] = {NULL},
     [TIDE_CONFIG_SECTION] = {"mapping"},
-    [TIDE_CONFIG_STRUCTURE] = {"mapping"},
+    [TIDE_CONFIG_STRUCTURE] = {"mapping", NULL, print_string, g_free},
 };
 
 gboolean
@@ -473,9 +473,9 @@ tide_config_option_print_value(const TideConfigOption *option, gconstpointer bas
 
   if (option->type == TIDE_CONFIG_CUSTOM)
     text = option->print(base);
-  else if (type->print != NULL)
+  else if (type->print != NULL && option->size > 0)
     text = type->print(option, (const guint8 *)base + option->offset, names);
-  if (text == NULL || (type->is_list && type->print != print_string))
+  if (text == NULL || option->type == TIDE_CONFIG_STRUCTURE || (type->is_list && type->print != print_string))
     return g_steal_pointer(&text);
   GString *out = g_string_new(NULL);
   tide_yaml_append_scalar(out, text, strlen(text));
@@ -562,7 +562,7 @@ tide_config_group_clear(const TideConfigGroup *group, gpointer base)
     const TideConfigOption *option = &group->options[i];
     if (option->type == TIDE_CONFIG_SECTION)
       tide_config_group_clear(option->section, member_of(option, base));
-    else if (types[option->type].destroy != NULL)
+    else if (types[option->type].destroy != NULL && option->size > 0)
       clear_member(option, base);
   }
 }

@@ -25,7 +25,8 @@ typedef enum TideConfigOptionType {
   TIDE_CONFIG_PATTERN,   /* char *, accepted by tide_time_pattern_check() */
   TIDE_CONFIG_CUSTOM,    /* text, by the option's own functions */
   TIDE_CONFIG_SECTION,   /* a mapping with options of its own, in a struct inside of this one */
-  TIDE_CONFIG_STRUCTURE, /* anything: read by a function of its own, not by this table */
+  TIDE_CONFIG_STRUCTURE, /* anything: read by a function of its own, not by this table. Where it has a place, that is
+                          * a char *: the YAML as it is declared, which begins behind "name:" and ends with a newline */
 } TideConfigOptionType;
 
 typedef struct TideConfigChoice {

@@ -506,6 +506,13 @@ static const TideConfigOption readings_options[] = {
      .sentence = "A list inside of a reading is stored as its JSON text, as one field for each item (name/0, "
                  "name/1), "
                  "or rejects the message."},
+    {"null_values", TIDE_CONFIG_TEXTS, OF_READINGS(decode.fields.null_values), .example = "[NaN, \"\", N/A]",
+     .sentence = "Texts and numbers that mean null: their fields are left out. With NaN among them, so is a floating "
+                 "point number that is not finite, which otherwise is a bad value."},
+    {"fields", TIDE_CONFIG_STRUCTURE, OF_READINGS(decode.fields.steps_yaml), .form = "list of steps",
+     .example = "- { open: objectJSON }",
+     .sentence = "Steps that make other fields of the fields of a reading, one after the other, before times, "
+                 "conditions, keys and columns use them."},
     {"max_message_size", TIDE_CONFIG_SIZE, OF_READINGS(decode.max_message_bytes), KIB, 64 * MIB, "1MiB",
      .sentence = "A larger message is rejected before it is parsed. Kafka's own default limit, message.max.bytes."},
     {"max_depth", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_depth), 1, 256, "32",
@@ -672,7 +679,7 @@ static const TideConfigGroup service_group = {"service", "How is the daemon watc
 static const TideConfigOption top_options[] = {
     {"kafka", TIDE_CONFIG_SECTION, .section = &kafka_group},
     {"readings", TIDE_CONFIG_SECTION, AT(readings), .section = &tide_readings_options},
-    {"sources", TIDE_CONFIG_STRUCTURE,
+    {"sources", TIDE_CONFIG_STRUCTURE, AT(sources_yaml),
      .example = "boards:\n"
                 "  topics: [metrics]\n"
                 "  readings: { time: { field: ts, format: epoch_ms } }\n"
@@ -681,7 +688,7 @@ static const TideConfigOption top_options[] = {
                 "  readings: { format: influx }",
      .sentence = "Several topics with readings of their own, each under a name, in place of `kafka.topics` and "
                  "`readings`. A table takes from all, or from those that its `sources` names."},
-    {"tables", TIDE_CONFIG_STRUCTURE,
+    {"tables", TIDE_CONFIG_STRUCTURE, AT(tables_yaml),
      .example = "METRIC:\n"
                 "  key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
                 "  columns: { family: M, from: \"*\" }\n"

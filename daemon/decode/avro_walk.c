@@ -23,13 +23,11 @@
 
 #include "decode/avro_container.h"
 #include "decode/avro_cursor.h"
+#include "decode/decimal_text.h"
 #include "decode/frame.h"
 #include "decode/layout.h"
 #include "model/value_text.h"
 #include "util/calendar.h"
-
-/* Of a decimal: the greatest that have so many digits and a sign are shorter. */
-#define DECIMAL_MAX_BYTES 27
 
 /* What is kept from one message to the next. */
 typedef struct Kept {
@@ -96,31 +94,6 @@ take_choice(Walk *walk, TideBytes field, guint32 n, const char *fault_text, guin
 
 /* ---- texts of values, in @room ---- */
 
-/* @digits: @n of them, of a number that has @scale behind the point. FALSE: it is too long. */
-static gboolean
-make_decimal(char room[TIDE_NUMBER_MAX_BYTES], gboolean is_negative, const char *digits, gsize n, guint32 scale,
-             TideBytes *ret_text)
-{
-  gsize n_whole = n > scale ? n - scale : 0, len = 0;
-  if ((is_negative ? 1 : 0) + MAX(n_whole, 1) + (scale > 0 ? 1 : 0) + scale > TIDE_NUMBER_MAX_BYTES)
-    return FALSE;
-  if (is_negative)
-    room[len++] = '-';
-  if (n_whole == 0)
-    room[len++] = '0';
-  memcpy(room + len, digits, n_whole);
-  len += n_whole;
-  if (scale > 0) {
-    gsize n_zeros = n > scale ? 0 : scale - n;
-    room[len++] = '.';
-    memset(room + len, '0', n_zeros);
-    memcpy(room + len + n_zeros, digits + n_whole, n - n_whole);
-    len += scale;
-  }
-  *ret_text = tide_bytes(room, len);
-  return TRUE;
-}
-
 /* A number of units of which 10^@scale are a second. */
 static TideBytes
 seconds_text(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale)
@@ -131,42 +104,9 @@ seconds_text(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale)
   char magnitude[TIDE_VALUE_TEXT_BYTES];
   TideBytes digits = tide_integer_text(magnitude, units < 0 ? (guint64)0 - (guint64)units : (guint64)units, FALSE);
   TideBytes text = TIDE_BYTES_EMPTY;
-  gboolean fits = make_decimal(room, units < 0, (const char *)digits.data, digits.len, scale, &text);
+  gboolean fits = tide_decimal_of_digits(room, units < 0, (const char *)digits.data, digits.len, scale, &text);
   g_assert(fits); /* 21 bytes at most */
   return text;
-}
-
-/* The number in two's complement @bytes. FALSE: it is too long. */
-static gboolean
-make_big_decimal(char room[TIDE_NUMBER_MAX_BYTES], TideBytes bytes, guint32 scale, TideBytes *ret_text)
-{
-  guint8 magnitude[DECIMAL_MAX_BYTES];
-  char digits[TIDE_NUMBER_MAX_BYTES + 2], *end = digits + sizeof digits, *at = end;
-  gboolean is_negative = bytes.len > 0 && bytes.data[0] >= 0x80, is_zero;
-  guint carry = is_negative ? 1 : 0;
-  /* What only repeats the sign. */
-  while (bytes.len > 1 && bytes.data[0] == (is_negative ? 0xFF : 0) && (bytes.data[1] >= 0x80) == is_negative)
-    bytes = tide_bytes_from(bytes, 1);
-  if (bytes.len > DECIMAL_MAX_BYTES)
-    return FALSE;
-  for (gsize i = bytes.len; i-- > 0;) {
-    guint byte = (is_negative ? (guint)(guint8)~bytes.data[i] : bytes.data[i]) + carry;
-    magnitude[i] = (guint8)byte;
-    carry = byte >> 8;
-  }
-  /* What is negated is carried past the first byte only where all of it is 0, which is not negative. */
-  do {
-    guint rest = 0;
-    is_zero = TRUE;
-    for (gsize i = 0; i < bytes.len; i++) {
-      guint part = rest << 8 | magnitude[i];
-      magnitude[i] = (guint8)(part / 10);
-      rest = part % 10;
-      is_zero = is_zero && magnitude[i] == 0;
-    }
-    *--at = (char)('0' + rest);
-  } while (!is_zero);
-  return make_decimal(room, is_negative, at, (gsize)(end - at), scale, ret_text);
 }
 
 /* FALSE: the year has not four digits. */
@@ -231,7 +171,7 @@ add_binary(Walk *walk, TideBytes name, const TideAvroNode *node)
     return fault_in(walk, name);
   if (node->logical != TIDE_AVRO_DECIMAL)
     return add(walk, name, TIDE_VALUE_STRING, tide_hex_text(walk->shaper->scratch, bytes));
-  return make_big_decimal(tide_shaper_number_room(walk->shaper, TIDE_NUMBER_MAX_BYTES), bytes, node->scale, &text)
+  return tide_decimal_of_bytes(tide_shaper_number_room(walk->shaper, TIDE_NUMBER_MAX_BYTES), bytes, node->scale, &text)
              ? add(walk, name, TIDE_VALUE_NUMBER, text)
              : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
                                      "a decimal of more than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");

@@ -35,6 +35,9 @@ G_BEGIN_DECLS
 typedef enum TideReadingFormat { TIDE_FORMATS(TIDE_FORMAT_VALUE) } TideReadingFormat;
 enum { TIDE_N_FORMATS = TIDE_FORMATS(TIDE_ONE_FORMAT) };
 
+/* In a list of names: what has it is left out. */
+#define TIDE_NO_NAME "_"
+
 typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
 
 typedef enum TideArrayForm {
@@ -104,6 +107,14 @@ typedef struct TideScannedOptions {
   const TideRowKey *key;   /* borrowed from the configuration: of the table that they are loaded into; NULL: none */
 } TideScannedOptions;
 
+/* What becomes of the fields of a reading: decode/field_steps.h. */
+typedef struct TideFieldOptions {
+  char **null_values;   /* owned by the configuration: texts and numbers that are null; NULL: none is */
+  gboolean nan_is_null; /* NaN is among them: so is a float that is not finite */
+  GArray *steps;        /* owned by the configuration (element-type TideFieldStep); NULL: none */
+  char *steps_yaml;     /* owned by the configuration: as they are declared */
+} TideFieldOptions;
+
 typedef struct TideDecodeOptions {
   TideReadingFormat format;
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
@@ -128,7 +139,21 @@ typedef struct TideDecodeOptions {
   guint32 max_fields;   /* in one reading; nested objects count, too */
   guint32 max_readings; /* in one message */
   TideOnBadReading on_bad_reading;
+  TideFieldOptions fields;
 } TideDecodeOptions;
+
+/* Of texts that hold JSON, in or beside a message that is read by @options. */
+static inline TideDecodeOptions
+tide_decode_options_of_json(const TideDecodeOptions *options)
+{
+  return (TideDecodeOptions){.separator = options->separator,
+                             .booleans = options->booleans,
+                             .arrays = options->arrays,
+                             .max_message_bytes = options->max_message_bytes,
+                             .max_depth = options->max_depth,
+                             .max_fields = options->max_fields,
+                             .max_readings = options->max_readings};
+}
 
 static inline TideBytes
 tide_boolean_text(TideBooleanForm form, gboolean value)

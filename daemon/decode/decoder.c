@@ -1,5 +1,6 @@
 #include "decode/decoder.h"
 
+#include "decode/field_steps.h"
 #include "decode/formats.h"
 #include "decode/frame.h"
 #include "decode/layout.h"
@@ -17,7 +18,9 @@ struct TideDecoder {
   TideReadingBuilder *builder;     /* owned */
   TideLayout *layout;              /* owned */
   TideShaper shaper;
-  gpointer kept; /* owned: by the reader */
+  gpointer kept;            /* owned: by the reader */
+  TideFieldSteps *steps;    /* owned; NULL: the reader's readings are the message's */
+  TideReadingBuilder *made; /* borrowed: where the last message's readings are */
 };
 
 TideDecoder *
@@ -32,6 +35,7 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   tide_shaper_init(&decoder->shaper, options, decoder->layout, decoder->builder, &decoder->scratch);
   if (decoder->reader->open != NULL)
     decoder->kept = decoder->reader->open(&decoder->shaper);
+  decoder->steps = tide_field_steps_new(options, names, n_known, &decoder->scratch);
   return decoder;
 }
 
@@ -43,11 +47,23 @@ tide_decoder_free(TideDecoder *decoder)
   if (decoder->kept != NULL)
     decoder->reader->close(decoder->kept);
   tide_shaper_clear(&decoder->shaper);
+  tide_field_steps_free(decoder->steps);
   tide_layout_free(decoder->layout);
   tide_reading_builder_free(decoder->builder);
   tide_record_fields_free(decoder->record_fields);
   tide_scratch_clear_memory(&decoder->scratch);
   g_free(decoder);
+}
+
+/* Makes the message's readings of those that were read. */
+static gboolean
+take_steps(TideDecoder *decoder, const TideMessage *message, TideReject *ret_reject)
+{
+  guint32 n_readings, n_rejects;
+  const TideReject *rejects = tide_reading_builder_rejects(decoder->builder, &n_rejects);
+  const TideReading *readings = tide_reading_builder_finish(decoder->builder, &n_readings);
+  decoder->made = tide_field_steps_builder(decoder->steps);
+  return tide_field_steps_run(decoder->steps, message, readings, n_readings, rejects, n_rejects, ret_reject);
 }
 
 gboolean
@@ -67,14 +83,17 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
   const TideField *record_fields =
       tide_record_fields_read(decoder->record_fields, message, &decoder->scratch, &n_record_fields);
   tide_reading_builder_begin_message(decoder->builder, record_fields, n_record_fields);
-  if (!decoder->reader->read(&decoder->shaper, decoder->kept, message->value, ret_reject)) {
-    ret_reject->reading_index = tide_reading_builder_n_readings(decoder->builder);
+  decoder->made = decoder->builder;
+  gboolean good = decoder->reader->read(&decoder->shaper, decoder->kept, message->value, ret_reject);
+  if (!good)
     tide_frame_name(decoder->options, message->value, ret_reject);
+  if (!good || (decoder->steps != NULL && !take_steps(decoder, message, ret_reject))) {
+    ret_reject->reading_index = tide_reading_builder_n_readings(decoder->made);
     return FALSE;
   }
-  *ret_readings = tide_reading_builder_finish(decoder->builder, ret_n_readings);
+  *ret_readings = tide_reading_builder_finish(decoder->made, ret_n_readings);
   guint32 n_rejects;
-  const TideReject *rejects = tide_reading_builder_rejects(decoder->builder, &n_rejects);
+  const TideReject *rejects = tide_reading_builder_rejects(decoder->made, &n_rejects);
   if (G_LIKELY(n_rejects == 0 || *ret_n_readings > 1))
     return TRUE;
   *ret_reject = rejects[0];
@@ -93,5 +112,5 @@ tide_decoder_place(const TideDecoder *decoder, TideBytes value, TideBytes text)
 const TideReject *
 tide_decoder_rejects(const TideDecoder *decoder, guint32 *ret_n_rejects)
 {
-  return tide_reading_builder_rejects(decoder->builder, ret_n_rejects);
+  return tide_reading_builder_rejects(decoder->made, ret_n_rejects);
 }

@@ -23,6 +23,7 @@
  * at the first line break outside of quotes, whatever else is wrong with it. */
 #include "decode/formats.h"
 
+#include "decode/json_text.h"
 #include "decode/lines.h"
 
 static const char beyond_64_bits[] = "an integer of more than 64 bits";
@@ -253,9 +254,23 @@ take_text(TideLines *lines, TideBytes name)
   return tide_lines_add(lines, opened, name, TIDE_VALUE_STRING, tide_bytes(start, (gsize)(out - start)));
 }
 
+/* Whether NaN or the like is next, and may be: it is null then. */
+static gboolean
+take_not_finite(TideLines *lines)
+{
+  const guint8 *end = tide_not_finite_end(lines->at);
+  if (end == NULL || !ends_value(end))
+    return FALSE;
+  lines->at += end - lines->at;
+  return TRUE;
+}
+
 static inline gboolean
 take_value(TideLines *lines, TideBytes name)
 {
+  const guint8 *start = lines->at;
+  if (G_UNLIKELY(lines->options->fields.nan_is_null) && take_not_finite(lines))
+    return tide_lines_add(lines, start, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
   switch (*lines->at) {
   case '"':
     return take_text(lines, name);

@@ -37,6 +37,21 @@ tide_json_number_end(const guint8 *text)
   return at;
 }
 
+const guint8 *
+tide_not_finite_end(const guint8 *text)
+{
+  static const char *const words[] = {"nan", "infinity", "inf"};
+  const guint8 *start = *text == '-' || *text == '+' ? text + 1 : text;
+  for (gsize i = 0; i < G_N_ELEMENTS(words); i++) {
+    gsize len = 0;
+    while (words[i][len] != '\0' && g_ascii_tolower((char)start[len]) == words[i][len])
+      len++;
+    if (words[i][len] == '\0')
+      return start + len;
+  }
+  return NULL;
+}
+
 /* The code unit of the "\uXXXX" at @offset, or -1. */
 static gint32
 code_unit_at(TideBytes text, gsize offset)

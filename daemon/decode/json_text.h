@@ -13,6 +13,10 @@ G_BEGIN_DECLS
  */
 const guint8 *tide_json_number_end(const guint8 *text);
 
+/* The end of NaN, Inf or Infinity at @text, with a sign or without, in letters of any case; NULL when it is none of these,
+ * which JSON has not, but some senders write. @text: as above */
+const guint8 *tide_not_finite_end(const guint8 *text);
+
 /* Whether the @len bytes at @text are a number of the usual kind: at most eight digits with a point or without.
  * FALSE: it may still be one. @text: 8 bytes can be read */
 static inline gboolean

@@ -213,12 +213,29 @@ read_word(Walk *walk, TideBytes name, TideBytes word)
   return TRUE;
 }
 
+/* Whether NaN or the like is next, which is null where the configuration says so. The text of a list is kept as it
+ * stands, and must be JSON. */
+static G_GNUC_NO_INLINE gboolean
+take_not_finite(Walk *walk, TideValueKind *ret_kind, TideBytes *ret_text)
+{
+  const guint8 *end = tide_not_finite_end(walk->text + token_offset(walk));
+  if (!walk->options->fields.nan_is_null || walk->shaper->raw.depth > 0 || end == NULL || !ends_scalar(*end))
+    return FALSE;
+  walk->next++;
+  *ret_kind = TIDE_VALUE_NULL;
+  *ret_text = TIDE_BYTES_EMPTY;
+  return TRUE;
+}
+
 /* The value at the next token, which is that of @name and no container. */
 static inline gboolean
 read_scalar(Walk *walk, TideBytes name, TideValueKind *ret_kind, TideBytes *ret_text)
 {
   switch (token_byte(walk)) {
   case '-':
+    if (G_UNLIKELY(!g_ascii_isdigit(walk->text[token_offset(walk) + 1])) && take_not_finite(walk, ret_kind, ret_text))
+      return TRUE;
+    G_GNUC_FALLTHROUGH;
   case '0' ... '9':
     *ret_kind = TIDE_VALUE_NUMBER;
     return read_number(walk, name, ret_text);
@@ -238,6 +255,8 @@ read_scalar(Walk *walk, TideBytes name, TideValueKind *ret_kind, TideBytes *ret_
     *ret_text = TIDE_BYTES_EMPTY;
     return read_word(walk, name, TIDE_BYTES_LITERAL("null"));
   default:
+    if (take_not_finite(walk, ret_kind, ret_text))
+      return TRUE;
     walk->reject->field = name;
     return fault_at_token(walk, "not a value");
   }

@@ -4,6 +4,7 @@
  * Where in a message its readings are is for layout.h. */
 #pragma once
 
+#include "decode/decimal_text.h"
 #include "decode/reading_builder.h"
 #include "decode/utf8.h"
 #include "model/value_text.h"
@@ -12,9 +13,6 @@
 
 G_BEGIN_DECLS
 
-/* A longer number is no measurement, and costs time in whatever reads it later. 64 bytes hold every double as it is
- * printed to be read back, and any integer of 200 bits. */
-#define TIDE_NUMBER_MAX_BYTES 64
 #define TIDE_NUMBER_TOO_LONG "a number longer than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes"
 
 /* An open object or list. */
@@ -245,7 +243,10 @@ tide_shaper_add_float(TideShaper *shaper, gsize place, TideBytes name, gsize bit
   guint32 half = (guint32)bits;
   memcpy(&value, &bits, sizeof value);
   memcpy(&narrow, &half, sizeof narrow);
-  if (!(is_double ? isfinite(value) : isfinite(narrow)))
+  gboolean is_finite = is_double ? isfinite(value) : isfinite(narrow);
+  if (!is_finite && shaper->options->fields.nan_is_null)
+    return tide_shaper_add(shaper, place, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
+  if (!is_finite)
     return tide_shaper_bad_value(shaper, TIDE_REJECT_NUMBER, bits_place, name, "not a finite number");
   char *room = tide_shaper_number_room(shaper, TIDE_VALUE_TEXT_BYTES);
   TideBytes text = is_double ? tide_double_text(room, value) : tide_float_text(room, narrow);

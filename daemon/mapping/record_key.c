@@ -1,5 +1,6 @@
 #include "mapping/record_key.h"
 
+#include "decode/field_steps.h"
 #include "model/record_fields.h"
 #include "model/scratch.h"
 
@@ -19,7 +20,9 @@ struct TideRecordKey {
   guint32 n_known;
   GArray *forms;                   /* owned (element-type KeyForm), by place */
   TideRecordFields *record_fields; /* owned */
-  guint32 *record_known;           /* owned */
+  TideFieldSteps *steps;           /* owned; NULL: there are none */
+  gboolean steps_read_key;
+  guint32 *record_known; /* owned */
 
   /* of the message */
   const TideMessage *message;
@@ -40,19 +43,15 @@ TideRecordKey *
 tide_record_key_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known)
 {
   TideRecordKey *record_key = g_new0(TideRecordKey, 1);
-  record_key->options = (TideDecodeOptions){.separator = options->separator,
-                                            .booleans = options->booleans,
-                                            .arrays = options->arrays,
-                                            .max_message_bytes = options->max_message_bytes,
-                                            .max_depth = options->max_depth,
-                                            .max_fields = options->max_fields,
-                                            .max_readings = options->max_readings};
+  record_key->options = tide_decode_options_of_json(options);
   record_key->names = names;
   record_key->n_known = n_known;
   record_key->forms = g_array_new(FALSE, TRUE, sizeof(KeyForm));
   g_array_set_clear_func(record_key->forms, clear_form);
   record_key->record_fields = tide_record_fields_new(names, n_known);
   record_key->record_known = g_new0(guint32, n_known);
+  record_key->steps = tide_field_steps_new(options, names, n_known, &record_key->scratch);
+  record_key->steps_read_key = tide_field_steps_read(options, "$key");
   return record_key;
 }
 
@@ -63,6 +62,7 @@ tide_record_key_free(TideRecordKey *record_key)
     return;
   g_array_unref(record_key->forms);
   tide_record_fields_free(record_key->record_fields);
+  tide_field_steps_free(record_key->steps);
   g_free(record_key->record_known);
   tide_decoder_free(record_key->decoder);
   tide_scratch_clear_memory(&record_key->scratch);
@@ -133,14 +133,41 @@ decode(TideRecordKey *record_key, TideReject *ret_reject)
   return TRUE;
 }
 
-gboolean
-tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_reading, TideReject *ret_reject)
+/* @reading, with those of the record's own fields that it lacks, after all steps. */
+static gboolean
+take_steps(TideRecordKey *record_key, TideReading *reading, TideReject *ret_reject)
 {
-  KeyForm *form = &g_array_index(record_key->forms, KeyForm, index);
+  const TideReading *record = &record_key->record;
+  g_autoptr(GArray) fields = g_array_new(FALSE, FALSE, sizeof(TideField));
+  g_array_append_vals(fields, reading->fields, reading->n_fields);
+  for (guint32 i = 0; i < record->n_fields; i++)
+    if (tide_reading_field(reading, record->fields[i].name_id) == NULL)
+      g_array_append_val(fields, record->fields[i]);
+  TideReading whole = {.fields = (const TideField *)(gconstpointer)fields->data, .n_fields = fields->len};
+  guint32 n_readings;
+  *ret_reject = (TideReject){.byte_position = -1};
+  if (!tide_field_steps_run(record_key->steps, record_key->message, &whole, 1, NULL, 0, ret_reject))
+    return FALSE;
+  TideReadingBuilder *builder = tide_field_steps_builder(record_key->steps);
+  *reading = *tide_reading_builder_finish(builder, &n_readings);
+  guint32 n_rejects;
+  const TideReject *rejects = tide_reading_builder_rejects(builder, &n_rejects);
+  if (n_rejects > 0) {
+    *ret_reject = rejects[0];
+    return FALSE;
+  }
+  /* The next table's reading takes the place of its fields. */
+  gsize n_bytes = reading->n_fields * sizeof *reading->fields;
+  reading->fields =
+      n_bytes > 0 ? memcpy(tide_scratch_take(&record_key->scratch, n_bytes), reading->fields, n_bytes) : NULL;
+  return TRUE;
+}
+
+/* What the record's key says by itself. */
+static gboolean
+read_key(TideRecordKey *record_key, KeyForm *form, TideReading *ret_reading, TideReject *ret_reject)
+{
   TideBytes key = record_key->message->key;
-  if (key.len == 0)
-    return reject(TIDE_REJECT_MISSING_FIELD, "a message without value and without key names no row to delete",
-                  ret_reject);
   if (form->only_field != TIDE_NAME_NONE && (form->is_record_key || key.data[0] != '{')) {
     form->field.text = key;
     *ret_reading =
@@ -151,6 +178,20 @@ tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_re
     return FALSE;
   *ret_reading = record_key->decoded;
   return TRUE;
+}
+
+gboolean
+tide_record_key_read(TideRecordKey *record_key, guint index, TideReading *ret_reading, TideReject *ret_reject)
+{
+  KeyForm *form = &g_array_index(record_key->forms, KeyForm, index);
+  if (record_key->message->key.len == 0)
+    return reject(TIDE_REJECT_MISSING_FIELD, "a message without value and without key names no row to delete",
+                  ret_reject);
+  if (record_key->steps == NULL || form->is_record_key)
+    return read_key(record_key, form, ret_reading, ret_reject);
+  *ret_reading = (TideReading){.n_known = 0};
+  return (record_key->steps_read_key || read_key(record_key, form, ret_reading, ret_reject)) &&
+         take_steps(record_key, ret_reading, ret_reject);
 }
 
 const TideCondition *

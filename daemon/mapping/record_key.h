@@ -4,6 +4,10 @@
  * with a brace, it is a JSON object that holds the fields, whatever the format of the values. "$key" itself is taken as
  * it is.
  *
+ * readings.fields and readings.null_values hold for the record's own fields and for those of its key, so that parts of
+ * the key, or fields in it, are named as they are beside a value. Where a step is made of "$key", the key is nothing
+ * else.
+ *
  * Conditions are judged by the same: those on the record's own fields, on the fields of the table's key, and on
  * whatever else is in the record's key. The others ask for the value, which such a message takes away: they say
  * nothing.
@@ -18,7 +22,7 @@ G_BEGIN_DECLS
 
 typedef struct TideRecordKey TideRecordKey;
 
-/* @options: of the source's values; a key has their limits and forms. @names: the thread's own, borrowed; its first
+/* @options: borrowed: of the source's values; a key has their limits and forms. @names: the thread's own, borrowed; its first
  * @n_known are those that the configuration uses. */
 TideRecordKey *tide_record_key_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known);
 void tide_record_key_free(TideRecordKey *record_key); /* NULL ok */

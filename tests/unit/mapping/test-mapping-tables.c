@@ -360,6 +360,54 @@ TEST("/mapping-tables/key-of-several-fields-is-read-from-json")
   g_assert_cmpint(readings[1].event_time_ns, ==, RECORD_TIME_MS * TIDE_NS_PER_MS);
 }
 
+/* Fields made of the key name the row of a tombstone as they do that of a value: Debezium's keys, MQTT's topics. */
+TEST("/mapping-tables/tombstone-has-the-fields-that-are-made-of-its-key")
+{
+  static const char head[] = KAFKA HBASE "readings: { time: record, fields: ";
+  static const struct {
+    const char *fields, *tables, *key, *outcome;
+  } cases[] = {
+      {"[{ open: $key, into: \"\" }]", "NOW: { key: [{ field: host }]", "{\"host\":\"a\"}",
+       "NOW a deletes-to-1426535620000\n"},
+      {"[{ open: $key }]", "NOW: { key: [{ field: key/payload/id }]", "{\"schema\":{},\"payload\":{\"id\":7}}",
+       "NOW 7 deletes-to-1426535620000\n"},
+      {"[{ open: $key }]", "NOW: { key: [{ field: $topic }, \"#\", { field: key/id }]", "{\"id\":7}",
+       "NOW metrics#7 deletes-to-1426535620000\n"},
+      {"[{ open: $key }]", "NOW: { key: [{ field: key/id }]", "7", "type $key"},
+      {"[{ open: $key }]", "NOW: { key: [{ field: id }]", "7", "type $key"},
+      {"[{ open: $key }]", "NOW: { key: [{ field: id }]", "{\"id\":7}", "missing_field id"},
+      {"[{ open: $key }]", "NOW: { key: [{ field: $key }]", "7", "NOW 7 deletes-to-1426535620000\n"},
+      {"[{ split: $key, by: \"/\", into: [_, host, kind] }]", "NOW: { key: [{ field: host }]", "tele/p7/SENSOR",
+       "NOW p7 deletes-to-1426535620000\n"},
+      {"[{ split: $key, by: \"/\", into: [_, host, kind] }]", "NOW: { key: [{ field: host }]", "tele/p7",
+       "missing_field kind"},
+      {"[{ split: $topic, by: t, into: [a, b] }]", "NOW: { key: [{ field: b }, \"#\", { field: id }]", "{\"id\":1}",
+       "NOW rics#1 deletes-to-1426535620000\n"},
+      {"[{ decimal: id, scale: 1 }]", "NOW: { key: [{ field: id }]", "{\"id\":\"Dw==\"}",
+       "NOW 1.5 deletes-to-1426535620000\n"},
+      {"[{ open: v }]", "NOW: { key: [{ field: host }]", "a", "NOW a deletes-to-1426535620000\n"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strconcat(head, cases[i].fields, " }\ntables: { ", cases[i].tables,
+                                        ", latest: merge, tombstone: delete, ", COLUMNS " } }\n", NULL);
+    g_auto(MappingFixture) fixture = mapping_fixture_of(text);
+    assert_deletes(&fixture, cases[i].key, cases[i].outcome);
+  }
+}
+
+/* Each table's reading stays as it is while those of others are read. */
+TEST("/mapping-tables/tombstone-with-steps-deletes-from-several-tables")
+{
+  g_auto(MappingFixture) fixture =
+      mapping_fixture_of(KAFKA HBASE "readings: { time: record, fields: [{ open: $key, into: \"\" }] }\n"
+                                     "tables:\n" INVENTORY BY_RACK);
+  assert_deletes(&fixture, "{\"rack\":\"r12\",\"host\":\"a\"}",
+                 "NOW a deletes-to-1426535620000\nBY_RACK r12#a deletes-to-1426535620000\n");
+  const TideReading *readings = tide_mapping_readings(fixture.mapping);
+  g_assert_cmpuint(readings[0].n_fields, ==, readings[1].n_fields);
+  g_assert_true(readings[0].fields != readings[1].fields);
+}
+
 TEST("/mapping-tables/tombstone-that-names-no-row-is-rejected")
 {
   static const struct {

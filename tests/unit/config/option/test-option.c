@@ -374,6 +374,7 @@ static const struct {
     {"service", "service: { ", "}\n"},
     {"dead_letters", "dead_letters: { ", "}\n"},
     {"readings.time", "readings: { time: { field: ts, format: epoch_ms, ", "}, "},
+    {"readings.csv", "csv: { ", "}, "},
     {"readings", "", "}\n"},
 };
 
@@ -586,9 +587,10 @@ TEST("/option-table/reference-has-every-option")
 /* The comments of the sample, taken away, must be what is in force without them. */
 TEST("/option-table/sample-shows-the-defaults")
 {
-  static const char *const examples[] = {"#pattern", "#zone",      "#ambiguous",    "#date", "#instance", "#librdkafka",
-                                         "#topic",   "#file",      "#root",         "#each", "#schema",   "#message",
-                                         "#framing", "#positions", "#outer_prefix", NULL};
+  static const char *const examples[] = {"#pattern",    "#zone",         "#ambiguous", "#date",        "#instance",
+                                         "#librdkafka", "#topic",        "#file",      "#root",        "#each",
+                                         "#schema",     "#message",      "#framing",   "#null_values", "#fields",
+                                         "#positions",  "#outer_prefix", NULL};
   g_autofree char *sample = tide_config_print_defaults();
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(GPtrArray) more_problems = NULL;

@@ -1,0 +1,553 @@
+#define _GNU_SOURCE /* memmem */
+#include "decode/field_steps.h"
+
+#include "decode/decimal_text.h"
+#include "decode/senml.h"
+#include "decode/shaper.h"
+
+/* Texts and names that are made of a message take at most this many times the largest message: a text around many
+ * readings, opened for each of them, must not fill the memory. */
+#define MADE_BYTES_FACTOR 8u
+
+/* Of a decimal: more are too many digits, unless they repeat the sign. */
+#define BASE64_MAX_BYTES 64u
+
+/* Reads texts of JSON as messages are read. */
+typedef struct TextReader {
+  TideDecodeOptions options;
+  TideReadingBuilder *builder; /* owned */
+  TideShaper shaper;
+  gpointer kept; /* owned: by the reader of JSON */
+} TextReader;
+
+struct TideFieldSteps {
+  /* set before start, then read-only */
+  const TideDecodeOptions *options; /* borrowed */
+  TideScratch *scratch;             /* borrowed */
+  TideReadingBuilder *builder;      /* owned */
+  TideFieldNames *text_names;       /* owned: of both readers */
+  TextReader texts;
+  TextReader lists;         /* each of whose items becomes a field */
+  gboolean readings_depend; /* what one says holds for those behind it */
+
+  /* of the message */
+  const TideMessage *message;
+  TideReject *reject; /* borrowed: the caller's */
+  guint64 made_bytes;
+  TideSenml senml;
+
+  /* of the reading */
+  GArray *fields;        /* owned (element-type TideField) */
+  guint32 n_name_fields; /* the first so many name it */
+};
+
+void
+tide_field_step_clear(TideFieldStep *step)
+{
+  g_free(step->field);
+  g_free(step->into);
+  g_free(step->prefix);
+  g_free(step->name);
+  g_strfreev(step->values);
+  g_free(step->names);
+  g_strfreev(step->parts);
+  g_free(step->by);
+  g_strfreev(step->at);
+  g_free(step->cuts);
+}
+
+static const TideFieldStep *
+step_at(const TideDecodeOptions *options, guint index)
+{
+  return &g_array_index(options->fields.steps, TideFieldStep, index);
+}
+
+static guint
+n_steps(const TideDecodeOptions *options)
+{
+  return options->fields.steps != NULL ? options->fields.steps->len : 0;
+}
+
+gboolean
+tide_field_steps_read(const TideDecodeOptions *options, const char *name)
+{
+  for (guint i = 0; i < n_steps(options); i++)
+    if (g_strcmp0(step_at(options, i)->field, name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* In names of a list's items. */
+static char item_separator[] = "/";
+
+static void
+open_reader(TideFieldSteps *steps, TextReader *reader)
+{
+  reader->builder = tide_reading_builder_new(&reader->options, steps->text_names, 0, steps->scratch);
+  tide_shaper_init(&reader->shaper, &reader->options, reader->builder, steps->scratch);
+  reader->kept = tide_json_reader.open(&reader->shaper);
+}
+
+static void
+close_reader(TextReader *reader)
+{
+  tide_json_reader.close(reader->kept);
+  tide_shaper_clear(&reader->shaper);
+  tide_reading_builder_free(reader->builder);
+}
+
+TideFieldSteps *
+tide_field_steps_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known, TideScratch *scratch)
+{
+  if (n_steps(options) == 0 && options->fields.null_values == NULL)
+    return NULL;
+  TideFieldSteps *steps = g_new0(TideFieldSteps, 1);
+  steps->options = options;
+  steps->scratch = scratch;
+  steps->builder = tide_reading_builder_new(options, names, n_known, scratch);
+  steps->fields = g_array_new(FALSE, FALSE, sizeof(TideField));
+  steps->text_names = tide_field_names_new();
+  steps->texts.options = tide_decode_options_of_json(options);
+  steps->texts.options.max_readings = options->max_fields;
+  steps->lists.options = steps->texts.options;
+  steps->lists.options.arrays = TIDE_ARRAY_INDEX;
+  steps->lists.options.raw_objects = TRUE;
+  steps->lists.options.separator = item_separator;
+  open_reader(steps, &steps->texts);
+  open_reader(steps, &steps->lists);
+  for (guint i = 0; i < n_steps(options); i++)
+    steps->readings_depend |= step_at(options, i)->verb == TIDE_FIELD_RESOLVE;
+  return steps;
+}
+
+void
+tide_field_steps_free(TideFieldSteps *steps)
+{
+  if (steps == NULL)
+    return;
+  close_reader(&steps->texts);
+  close_reader(&steps->lists);
+  tide_field_names_free(steps->text_names);
+  tide_reading_builder_free(steps->builder);
+  g_array_unref(steps->fields);
+  g_free(steps);
+}
+
+TideReadingBuilder *
+tide_field_steps_builder(const TideFieldSteps *steps)
+{
+  return steps->builder;
+}
+
+/* ---- fields of the reading in hand ---- */
+
+static gboolean
+bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field, const char *detail)
+{
+  steps->reject->field = field->name;
+  steps->reject->value = field->text;
+  return tide_reject_set(steps->reject, reason, -1, detail);
+}
+
+static void
+append_field(TideFieldSteps *steps, TideField field)
+{
+  char *const *words = steps->options->fields.null_values;
+  for (; words != NULL && field.kind <= TIDE_VALUE_NUMBER && *words != NULL; words++)
+    if (tide_bytes_equal(field.text, tide_bytes_of_string(*words)))
+      field = (TideField){.kind = TIDE_VALUE_NULL, .name_id = field.name_id, .name = field.name};
+  g_array_append_val(steps->fields, field);
+}
+
+/* What is made of @field takes so many bytes more. */
+static gboolean
+charge(TideFieldSteps *steps, const TideField *field, gsize n_bytes)
+{
+  steps->made_bytes += n_bytes;
+  return steps->made_bytes <= (guint64)steps->options->max_message_bytes * MADE_BYTES_FACTOR ||
+         bad_field(steps, TIDE_REJECT_TOO_LARGE, field, "what the steps make of the message takes too much memory");
+}
+
+/* A field of the reading called @prefix and @name. @of: what it is made of */
+static gboolean
+add_field(TideFieldSteps *steps, const TideField *of, const char *prefix, TideBytes name, TideValueKind kind,
+          TideBytes text)
+{
+  gsize prefix_len = strlen(prefix);
+  if (!charge(steps, of, prefix_len + name.len))
+    return FALSE;
+  guint8 *copy = tide_scratch_take(steps->scratch, prefix_len + name.len);
+  memcpy(copy, prefix, prefix_len);
+  tide_memory_copy(copy + prefix_len, name.data, name.len);
+  append_field(steps, (TideField){.kind = kind, .name = tide_bytes(copy, prefix_len + name.len), .text = text});
+  return TRUE;
+}
+
+static TideField *
+find_field(const TideFieldSteps *steps, const char *name)
+{
+  TideBytes wanted = tide_bytes_of_string(name);
+  for (guint i = 0; i < steps->fields->len; i++) {
+    TideField *field = &g_array_index(steps->fields, TideField, i);
+    if (tide_bytes_equal(field->name, wanted))
+      return field;
+  }
+  return NULL;
+}
+
+static void
+remove_field(TideFieldSteps *steps, const TideField *field)
+{
+  guint index = (guint)(field - &g_array_index(steps->fields, TideField, 0));
+  steps->n_name_fields -= index < steps->n_name_fields ? 1 : 0;
+  g_array_remove_index(steps->fields, index);
+}
+
+/* Takes the field called @name out of the reading, unless it is the record's. FALSE: there is none, or it is null. */
+static gboolean
+take_field(TideFieldSteps *steps, const char *name, TideField *ret_field)
+{
+  const TideField *field = find_field(steps, name);
+  if (field == NULL || field->kind == TIDE_VALUE_NULL)
+    return FALSE;
+  *ret_field = *field;
+  if (!tide_field_name_is_of_record(field->name))
+    remove_field(steps, field);
+  return TRUE;
+}
+
+/* ---- texts that hold JSON ---- */
+
+static guint8
+first_byte(TideBytes text)
+{
+  for (gsize i = 0; i < text.len; i++)
+    if (strchr(" \t\r\n", text.data[i]) == NULL || text.data[i] == '\0')
+      return text.data[i];
+  return '\0';
+}
+
+/* What @text, of @field, holds. @ret_readings: valid until @reader's next; their names and texts as those of the
+ * message
+ */
+static gboolean
+read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, TideBytes text, TideReading **ret_readings,
+          guint32 *ret_n_readings)
+{
+  TideReject reject = {.byte_position = -1};
+  if (!charge(steps, field, text.len))
+    return FALSE;
+  tide_reading_builder_begin_message(reader->builder, NULL, 0);
+  if (tide_json_reader.read(&reader->shaper, reader->kept, text, &reject)) {
+    *ret_readings = tide_reading_builder_finish(reader->builder, ret_n_readings);
+    return TRUE;
+  }
+  steps->reject->remedy = "see 'readings.fields': the field must hold JSON of the kind that its step takes";
+  return bad_field(steps, reject.reason, field, reject.detail);
+}
+
+static gboolean
+open_text(TideFieldSteps *steps, const TideFieldStep *step)
+{
+  TideField field;
+  TideReading *readings;
+  guint32 n_readings;
+  if (!take_field(steps, step->field, &field))
+    return TRUE;
+  if (field.kind != TIDE_VALUE_STRING)
+    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is no text, and only a text can hold JSON to open");
+  if (first_byte(field.text) != '{')
+    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is no JSON object, which alone can be opened");
+  if (!read_json(steps, &steps->texts, &field, field.text, &readings, &n_readings))
+    return FALSE;
+  if (n_readings != 1)
+    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is more than one JSON object");
+  for (guint32 i = 0; i < readings->n_fields; i++) {
+    const TideField *inner = &readings->fields[i];
+    if (!add_field(steps, &field, step->prefix, inner->name, inner->kind, inner->text))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- lists of names and values ---- */
+
+static const TideField *
+find_member(const TideReading *reading, const char *name)
+{
+  TideBytes wanted = tide_bytes_of_string(name);
+  for (guint32 i = 0; i < reading->n_fields; i++)
+    if (reading->fields[i].kind != TIDE_VALUE_NULL && tide_bytes_equal(reading->fields[i].name, wanted))
+      return &reading->fields[i];
+  return NULL;
+}
+
+/* What can name a field: a text, or a number. */
+static gboolean
+is_name(const TideField *field)
+{
+  return field != NULL && field->kind <= TIDE_VALUE_NUMBER;
+}
+
+static gboolean
+pivot_item(TideFieldSteps *steps, const TideFieldStep *step, const TideField *list, const TideReading *item)
+{
+  const TideField *name = find_member(item, step->name), *value = NULL;
+  if (!is_name(name))
+    return bad_field(steps, TIDE_REJECT_MISSING_FIELD, list, "an item of the list has no text or number as its name");
+  for (char **member = step->values; value == NULL && *member != NULL; member++)
+    value = find_member(item, *member);
+  return add_field(steps, list, step->prefix, name->text, value != NULL ? value->kind : TIDE_VALUE_NULL,
+                   value != NULL ? value->text : TIDE_BYTES_EMPTY);
+}
+
+/* FALSE with the reject filled: @field holds no list. */
+static gboolean
+check_list(TideFieldSteps *steps, const TideField *field)
+{
+  gboolean is_text = field->kind == TIDE_VALUE_STRING || field->kind == TIDE_VALUE_JSON;
+  return (is_text && first_byte(field->text) == '[') ||
+         bad_field(steps, TIDE_REJECT_TYPE, field, "it is no list, or text of one, of names and values");
+}
+
+/* The items of @field's list, as fields of a reading whose names count from "/0". */
+static gboolean
+read_list(TideFieldSteps *steps, const TideField *field, TideReading **ret_reading)
+{
+  const TideBytes begin = TIDE_BYTES_LITERAL("{\"\":");
+  TideBuffer *text = &steps->scratch->pieces;
+  guint32 n_readings;
+  if (!check_list(steps, field))
+    return FALSE;
+  tide_buffer_reset(text);
+  tide_buffer_append_bytes(text, begin);
+  tide_buffer_append_bytes(text, field->text);
+  tide_buffer_append_byte(text, '}');
+  if (!read_json(steps, &steps->lists, field, tide_buffer_bytes(text), ret_reading, &n_readings))
+    return FALSE;
+  for (guint32 i = 0; i < (*ret_reading)->n_fields; i++) {
+    char expected[16];
+    g_snprintf(expected, sizeof expected, "%s%u", item_separator, i);
+    if (n_readings != 1 || !tide_bytes_equal((*ret_reading)->fields[i].name, tide_bytes_of_string(expected)))
+      return bad_field(steps, TIDE_REJECT_TYPE, field, "it is no list without lists in it");
+  }
+  return TRUE;
+}
+
+/* Two lists: the n-th name is that of the n-th value. */
+static gboolean
+pivot_lists(TideFieldSteps *steps, const TideFieldStep *step, const TideField *list)
+{
+  TideField names;
+  TideReading *reading;
+  if (!take_field(steps, step->names, &names))
+    return bad_field(steps, TIDE_REJECT_MISSING_FIELD, list, "the list of the names of its values is absent or null");
+  if (!read_list(steps, &names, &reading))
+    return FALSE;
+  guint32 n = reading->n_fields;
+  TideField *copies = tide_scratch_take(steps->scratch, n * sizeof *copies); /* the reader reads the values next */
+  for (guint32 i = 0; i < n; i++) {
+    if (!is_name(&reading->fields[i]))
+      return bad_field(steps, TIDE_REJECT_TYPE, &names, "it is a list in which something is no text or number");
+    copies[i] = reading->fields[i];
+  }
+  if (!read_list(steps, list, &reading))
+    return FALSE;
+  if (reading->n_fields != n)
+    return bad_field(steps, TIDE_REJECT_TYPE, list, "it is a list of another length than that of the names");
+  for (guint32 i = 0; i < n; i++)
+    if (!add_field(steps, list, step->prefix, copies[i].text, reading->fields[i].kind, reading->fields[i].text))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+pivot(TideFieldSteps *steps, const TideFieldStep *step)
+{
+  TideField list;
+  TideReading *items;
+  guint32 n_items;
+  if (!take_field(steps, step->field, &list))
+    return TRUE;
+  if (step->names != NULL)
+    return pivot_lists(steps, step, &list);
+  if (!check_list(steps, &list) || !read_json(steps, &steps->texts, &list, list.text, &items, &n_items))
+    return FALSE;
+  for (guint32 i = 0; i < n_items; i++)
+    if (!pivot_item(steps, step, &list, &items[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* ---- texts in parts ---- */
+
+/* The part of @text that comes next, the @index-th, which is cut off it. FALSE: it does not end. */
+static gboolean
+cut_part(const TideFieldStep *step, guint index, TideBytes *text, TideBytes *ret_part)
+{
+  gsize len, n_between = 0;
+  if (step->by != NULL) {
+    n_between = strlen(step->by);
+    const guint8 *end = text->len > 0 ? memmem(text->data, text->len, step->by, n_between) : NULL;
+    len = end != NULL ? (gsize)(end - text->data) : text->len + 1;
+  } else {
+    len = step->cuts[index] - (index > 0 ? step->cuts[index - 1] : 0);
+  }
+  if (len > text->len)
+    return FALSE;
+  *ret_part = tide_bytes(text->data, len);
+  *text = tide_bytes_from(*text, len + n_between);
+  return TRUE;
+}
+
+static gboolean
+split(TideFieldSteps *steps, const TideFieldStep *step)
+{
+  TideField field;
+  if (!take_field(steps, step->field, &field))
+    return TRUE;
+  if (field.kind > TIDE_VALUE_NUMBER)
+    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is neither text nor number, and cannot be split");
+  gboolean is_text = field.kind == TIDE_VALUE_STRING && !tide_field_name_is_of_record(field.name);
+  TideBytes rest = field.text, part;
+  for (guint i = 0; step->parts[i] != NULL; i++) {
+    gboolean is_last = step->parts[i + 1] == NULL;
+    part = rest;
+    if (!is_last && !cut_part(step, i, &rest, &part)) {
+      TideField missing = {.name = tide_bytes_of_string(step->parts[i + 1]), .text = field.text};
+      return bad_field(steps, TIDE_REJECT_MISSING_FIELD, &missing, "the text that is split ends before this part");
+    }
+    if (is_text && rest.len > 0 && (rest.data[0] & 0xC0) == 0x80)
+      return bad_field(steps, TIDE_REJECT_UTF8, &field, "a position is inside of a character");
+    if (strcmp(step->parts[i], TIDE_NO_NAME) != 0 &&
+        !add_field(steps, &field, "", tide_bytes_of_string(step->parts[i]), TIDE_VALUE_STRING, part))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* ---- numbers ---- */
+
+static gboolean
+is_base64(TideBytes text)
+{
+  gsize n = text.len;
+  while (n > 0 && text.len - n < 2 && text.data[n - 1] == '=')
+    n--;
+  for (gsize i = 0; i < n; i++)
+    if (!g_ascii_isalnum(text.data[i]) && text.data[i] != '+' && text.data[i] != '/')
+      return FALSE;
+  return n > 0 && text.len % 4 == 0;
+}
+
+static gboolean
+resolve_decimal(TideFieldSteps *steps, const TideFieldStep *step)
+{
+  TideField *field = find_field(steps, step->field);
+  guint8 bytes[BASE64_MAX_BYTES];
+  gint state = 0;
+  guint save = 0;
+  if (field == NULL || field->kind == TIDE_VALUE_NULL)
+    return TRUE;
+  if (field->kind != TIDE_VALUE_STRING || !is_base64(field->text))
+    return bad_field(steps, TIDE_REJECT_TYPE, field, "it is no decimal in base64");
+  char *room = tide_scratch_take(steps->scratch, TIDE_NUMBER_MAX_BYTES);
+  TideBytes text = TIDE_BYTES_EMPTY;
+  if (field->text.len > BASE64_MAX_BYTES ||
+      !tide_decimal_of_bytes(room,
+                             tide_bytes(bytes, g_base64_decode_step((const char *)field->text.data, field->text.len,
+                                                                    bytes, &state, &save)),
+                             step->scale, &text))
+    return bad_field(steps, TIDE_REJECT_NUMBER, field,
+                     "a decimal of more than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
+  field->kind = TIDE_VALUE_NUMBER;
+  field->text = text;
+  return TRUE;
+}
+
+static gboolean
+resolve_senml(TideFieldSteps *steps)
+{
+  TideField *fields = &g_array_index(steps->fields, TideField, 0), made[TIDE_SENML_MAX_MADE];
+  guint n_made;
+  const TideField *fault = NULL;
+  const char *detail;
+  if (!tide_senml_resolve(&steps->senml, fields, steps->fields->len, steps->message->timestamp_ms, steps->scratch, made,
+                          &n_made, &fault, &detail))
+    return bad_field(steps, TIDE_REJECT_NUMBER, fault, detail);
+  for (guint i = steps->fields->len; i-- > 0;)
+    if (tide_senml_replaces(g_array_index(steps->fields, TideField, i).name))
+      remove_field(steps, &g_array_index(steps->fields, TideField, i));
+  g_array_append_vals(steps->fields, made, n_made);
+  return TRUE;
+}
+
+/* ---- readings ---- */
+
+static gboolean
+take_step(TideFieldSteps *steps, const TideFieldStep *step)
+{
+  switch (step->verb) {
+  case TIDE_FIELD_OPEN:
+    return open_text(steps, step);
+  case TIDE_FIELD_PIVOT:
+    return pivot(steps, step);
+  case TIDE_FIELD_SPLIT:
+    return split(steps, step);
+  case TIDE_FIELD_DECIMAL:
+    return resolve_decimal(steps, step);
+  case TIDE_FIELD_RESOLVE:
+    return resolve_senml(steps);
+  }
+  return FALSE;
+}
+
+/* The fields of @reading after all steps, into the reading that was begun. */
+static gboolean
+make_fields(TideFieldSteps *steps, const TideReading *reading)
+{
+  g_array_set_size(steps->fields, 0);
+  steps->n_name_fields = reading->n_name_fields;
+  for (guint32 i = 0; i < reading->n_fields; i++)
+    append_field(steps, reading->fields[i]);
+  for (guint i = 0; i < n_steps(steps->options); i++)
+    if (!take_step(steps, step_at(steps->options, i)))
+      return FALSE;
+  for (guint i = 0; i < steps->fields->len; i++) {
+    const TideField *field = &g_array_index(steps->fields, TideField, i);
+    if (!tide_reading_builder_add(steps->builder, field->name, field->kind, field->text, steps->reject))
+      return FALSE;
+    if (i + 1 == steps->n_name_fields)
+      tide_reading_builder_end_names(steps->builder);
+  }
+  return TRUE;
+}
+
+gboolean
+tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, const TideReading *readings, guint32 n_readings,
+                     const TideReject *rejects, guint32 n_rejects, TideReject *ret_reject)
+{
+  gboolean may_spoil = steps->options->on_bad_reading == TIDE_BAD_READING_ALONE && !steps->readings_depend;
+  steps->message = message;
+  steps->reject = ret_reject;
+  steps->made_bytes = 0;
+  steps->senml = (TideSenml){0};
+  tide_reading_builder_begin_message(steps->builder, NULL, 0);
+  for (guint32 i = 0; i < n_readings; i++) {
+    gboolean was_bad = n_rejects > 0 && rejects->reading_index == i;
+    if (!tide_reading_builder_begin_reading(steps->builder, ret_reject))
+      return FALSE;
+    if (was_bad) {
+      *ret_reject = *rejects++;
+      n_rejects--;
+    }
+    if (was_bad || !make_fields(steps, &readings[i])) {
+      if (!may_spoil)
+        return FALSE;
+      tide_reading_builder_spoil(steps->builder, ret_reject);
+    }
+    if (!tide_reading_builder_end_reading(steps->builder, ret_reject))
+      return FALSE;
+  }
+  return TRUE;
+}

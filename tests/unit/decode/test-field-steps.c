@@ -1,0 +1,449 @@
+/* readings.fields and readings.null_values, from the configuration's text to the fields of readings. */
+#include "decode/field_steps.h"
+
+#include "unit/decoder_fixture.h"
+#include "unit/load_text.h"
+#include "unit/test_case.h"
+
+#define HEAD                                                                                                           \
+  "kafka: { brokers: \"h:1\", group: g, topics: [t] }\n"                                                               \
+  "hbase: { gateways: [\"h:1\"] }\n"                                                                                   \
+  "tables: { T: { latest: merge, key: [{ field: id }], columns: { family: M, from: \"*\" } } }\n"                      \
+  "readings:\n"                                                                                                        \
+  "  time: { format: record }\n"
+
+typedef struct StepsFixture {
+  TideConfig *config; /* owned */
+  DecoderFixture decoder;
+} StepsFixture;
+
+static StepsFixture
+steps_fixture(const char *readings)
+{
+  g_autofree char *yaml = g_strconcat(HEAD, readings, NULL);
+  StepsFixture fixture = {.config = load_text(yaml), .decoder = {.message = {.timestamp_ms = -1}}};
+  fixture.decoder.options = fixture.config->readings.decode;
+  fixture.decoder.names = tide_field_names_copy(fixture.config->names);
+  fixture.decoder.n_known = tide_field_names_count(fixture.decoder.names);
+  return fixture;
+}
+
+static void
+steps_fixture_clear(StepsFixture *fixture)
+{
+  decoder_fixture_clear(&fixture->decoder);
+  tide_config_free(fixture->config);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(StepsFixture, steps_fixture_clear)
+
+/* The readings, or the sentence of the fault. (transfer full) */
+static char *
+outcome_of(StepsFixture *fixture, TideBytes value)
+{
+  if (decoder_fixture_decode(&fixture->decoder, value))
+    return decoder_fixture_readings_text(&fixture->decoder);
+  return tide_reject_describe(&fixture->decoder.reject);
+}
+
+typedef struct StepCase {
+  const char *message;
+  const char *outcome;
+} StepCase;
+
+static void
+check_cases(const char *readings, const StepCase *cases, gsize n_cases)
+{
+  g_auto(StepsFixture) fixture = steps_fixture(readings);
+  fixture.decoder.message.key = TIDE_BYTES_LITERAL("tele/plug-7/SENSOR");
+  fixture.decoder.message.topic = TIDE_BYTES_LITERAL("site.a.b");
+  fixture.decoder.message.timestamp_ms = 1795871383123;
+  for (gsize i = 0; i < n_cases; i++) {
+    g_autofree char *outcome = outcome_of(&fixture, tide_bytes_of_string(cases[i].message));
+    if (strcmp(outcome, cases[i].outcome) != 0)
+      g_error("%s\n%s gave\n%s, expected\n%s", readings, cases[i].message, outcome, cases[i].outcome);
+  }
+}
+#define CHECK(readings, ...)                                                                                           \
+  do {                                                                                                                 \
+    static const StepCase cases_[] = {__VA_ARGS__};                                                                    \
+    check_cases(readings, cases_, G_N_ELEMENTS(cases_));                                                               \
+  } while (FALSE)
+
+TEST("/field-steps/open-reads-a-text-that-holds-an-object")
+{
+  CHECK("  fields: [{ open: objectJSON }]\n",
+        {"{\"id\":\"a\",\"objectJSON\":\"{\\\"temp\\\":21.5,\\\"in\\\":{\\\"v\\\":null}}\",\"z\":1}",
+         "id=S:a z=N:1 objectJSON/temp=N:21.5 objectJSON/in/v=0:;"},
+        {"{\"id\":\"a\"}", "id=S:a;"}, {"{\"objectJSON\":null}", "objectJSON=0:;"}, {"{\"objectJSON\":\" {} \"}", ";"},
+        {"{\"objectJSON\":\"{\\\"l\\\":[1,{}],\\\"b\\\":true}\"}", "objectJSON/l=J:[1,{}] objectJSON/b=B:true;"},
+        {"[{\"objectJSON\":\"{\\\"a\\\":1}\"},{\"objectJSON\":\"{\\\"a\\\":2}\"}]",
+         "objectJSON/a=N:1;objectJSON/a=N:2;"});
+}
+
+TEST("/field-steps/open-names-what-it-makes-by-into")
+{
+  CHECK("  fields: [{ open: o, into: \"\" }]\n", {"{\"o\":\"{\\\"o\\\":1,\\\"p\\\":2}\"}", "o=N:1 p=N:2;"},
+        {"{\"p\":1,\"o\":\"{\\\"p\\\":2}\"}", "the field appears twice, in 'p'"});
+  CHECK("  separator: \".\"\n  fields: [{ open: o, into: x }]\n",
+        {"{\"o\":\"{\\\"a\\\":{\\\"b\\\":1}}\"}", "x.a.b=N:1;"});
+  CHECK("  fields: [{ open: o }, { open: o/i }]\n",
+        {"{\"o\":\"{\\\"i\\\":\\\"{\\\\\\\"v\\\\\\\":1}\\\"}\"}", "o/i/v=N:1;"});
+}
+
+TEST("/field-steps/open-refuses-what-is-no-object")
+{
+  CHECK(
+      "  fields: [{ open: o }]\n",
+      {"{\"o\":\"x\"}", "a value of a kind that is declared as 'reject': 'o' is no JSON object, which alone can be "
+                        "opened, got 'x'"},
+      {"{\"o\":\"\"}",
+       "a value of a kind that is declared as 'reject': 'o' is no JSON object, which alone can be opened"},
+      {"{\"o\":\"[1]\"}", "a value of a kind that is declared as 'reject': 'o' is no JSON object, which alone can be "
+                          "opened, got '[1]'"},
+      {"{\"o\":1}", "a value of a kind that is declared as 'reject': 'o' is no text, and only a text can hold JSON to "
+                    "open, got '1'"},
+      {"{\"o\":[{}]}", "a value of a kind that is declared as 'reject': 'o' is no text, and only a text can hold JSON "
+                       "to open, got '[{}]'"},
+      {"{\"o\":\"{\\\"a\\\":}\"}", "not in the declared format: not a value, in 'o', got '{\"a\":}'"},
+      {"{\"o\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}", "the field appears twice, in 'o', got '{\"a\":1,\"a\":2}'"},
+      {"{\"o\":\"{}{}\"}", "a value of a kind that is declared as 'reject': 'o' is more than one JSON object, got "
+                           "'{}{}'"},
+      {"{\"o\":\"{\\\"a\\\":\\\"\\\\ud800\\\"}\"}",
+       "not valid UTF-8: an escape of half a character (a lone surrogate), in 'o', got '{\"a\":\"\\x5Cud800\"}'"});
+}
+
+TEST("/field-steps/a-long-value-is-shown-in-part")
+{
+  g_autofree char *digits = g_strnfill(200, '7');
+  g_autofree char *message = g_strdup_printf("{\"o\":\"%s\"}", digits);
+  g_auto(StepsFixture) fixture = steps_fixture("  fields: [{ open: o }]\n");
+  g_autofree char *outcome = outcome_of(&fixture, tide_bytes_of_string(message));
+  g_assert_nonnull(strstr(outcome, "77...'"));
+  g_assert_cmpuint(strlen(outcome), <, 200);
+}
+
+TEST("/field-steps/open-reads-the-records-key")
+{
+  g_auto(StepsFixture) fixture = steps_fixture("  fields: [{ open: $key }]\n");
+  fixture.decoder.message.key = TIDE_BYTES_LITERAL("{\"id\":7}");
+  g_autofree char *outcome = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"v\":1}"));
+  g_assert_cmpstr(outcome, ==, "v=N:1 $key=S:{\"id\":7} key/id=N:7;");
+}
+
+TEST("/field-steps/pivot-makes-fields-of-names-and-values")
+{
+  CHECK("  fields: [{ pivot: labels, name: name, value: [value] }]\n",
+        {"{\"v\":1,\"labels\":[{\"name\":\"job\",\"value\":\"x\"},{\"name\":7,\"value\":true}]}",
+         "v=N:1 labels/job=S:x labels/7=B:true;"},
+        {"{\"labels\":[]}", ";"},
+        {"{\"labels\":[{\"name\":\"a\"},{\"name\":\"b\",\"value\":null}]}", "labels/a=0: labels/b=0:;"},
+        {"{\"labels\":\"[{\\\"name\\\":\\\"a\\\",\\\"value\\\":[1,2]}]\"}", "labels/a=J:[1,2];"});
+  CHECK("  fields: [{ pivot: m, name: n/id, value: [v/d, v/i], into: \"\" }]\n",
+        {"{\"m\":[{\"n\":{\"id\":\"t\"},\"v\":{\"i\":1}},{\"n\":{\"id\":\"u\"},\"v\":{\"d\":1.5,\"i\":2}}]}",
+         "t=N:1 u=N:1.5;"});
+}
+
+TEST("/field-steps/pivot-refuses-what-has-no-names")
+{
+  CHECK(
+      "  fields: [{ pivot: m, name: n, value: [v] }]\n",
+      {"{\"m\":[{\"v\":1}]}", "a field that the key or the time needs is absent or null: an item of the list has no "
+                              "text or number as its name, in 'm', got '[{\"v\":1}]'"},
+      {"{\"m\":[{\"n\":true}]}", "a field that the key or the time needs is absent or null: an item of the list has "
+                                 "no text or number as its name, in 'm', got '[{\"n\":true}]'"},
+      {"{\"m\":5}",
+       "a value of a kind that is declared as 'reject': 'm' is no list, or text of one, of names and values, got '5'"},
+      {"{\"m\":\"{}\"}", "a value of a kind that is declared as 'reject': 'm' is no list, or text of one, of names and "
+                         "values, got '{}'"},
+      {"{\"m\":[1]}", "not in the declared format: an object was expected, in 'm', got '[1]'"},
+      {"{\"m\":[{\"n\":\"a\",\"v\":1},{\"n\":\"a\",\"v\":2}]}", "the field appears twice, in 'm/a'"});
+}
+
+TEST("/field-steps/pivot-takes-two-lists")
+{
+  CHECK(
+      "  fields: [{ pivot: values, names: dsnames, into: \"\" }]\n",
+      {"{\"values\":[1,2.5],\"dsnames\":[\"rx\",\"tx\"]}", "rx=N:1 tx=N:2.5;"}, {"{\"values\":[],\"dsnames\":[]}", ";"},
+      {"{\"values\":[null,{\"a\":[1]}],\"dsnames\":[\"a\",1]}", "a=0: 1=J:{\"a\":[1]};"},
+      {"{\"values\":[1,2],\"dsnames\":[\"rx\"]}",
+       "a value of a kind that is declared as 'reject': 'values' is a list of another length than that of the names, "
+       "got '[1,2]'"},
+      {"{\"values\":[1]}", "a field that the key or the time needs is absent or null: the list of the names of its "
+                           "values is absent or null, in 'values', got '[1]'"},
+      {"{\"values\":[[1]],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no list "
+                                                 "without lists in it, got '[[1]]'"},
+      {"{\"values\":[1],\"dsnames\":[null]}", "a value of a kind that is declared as 'reject': 'dsnames' is a list in "
+                                              "which something is no text or number, got '[null]'"},
+      {"{\"values\":\"[1],\\\"x\\\":[2]\",\"dsnames\":[\"a\",\"b\"]}",
+       "a value of a kind that is declared as 'reject': 'values' is no list without lists in it, got "
+       "'[1],\"x\":[2]'"},
+      {"{\"values\":\"[1]}{\\\"\\\":[2]\",\"dsnames\":[\"a\"]}",
+       "a value of a kind that is declared as 'reject': 'values' is no list without lists in it, got "
+       "'[1]}{\"\":[2]'"});
+}
+
+TEST("/field-steps/split-takes-parts-of-texts")
+{
+  CHECK("  fields: [{ split: $key, by: \"/\", into: [_, device, kind] }]\n",
+        {"{\"v\":1}", "v=N:1 $key=S:tele/plug-7/SENSOR device=S:plug-7 kind=S:SENSOR;"});
+  CHECK("  fields: [{ split: $topic, by: \".\", into: [site, rest] }]\n",
+        {"{}", "$topic=S:site.a.b site=S:site rest=S:a.b;"});
+  CHECK("  fields: [{ split: t, by: \"--\", into: [a, b] }]\n", {"{\"t\":\"x--y--z\"}", "a=S:x b=S:y--z;"},
+        {"{\"t\":\"--\"}", "a=S: b=S:;"}, {"{\"u\":1}", "u=N:1;"}, {"{\"t\":null}", "t=0:;"},
+        {"{\"t\":\"x-y\"}", "a field that the key or the time needs is absent or null: the text that is split ends "
+                            "before this part, in 'b', got 'x-y'"},
+        {"{\"t\":true}",
+         "a value of a kind that is declared as 'reject': 't' is neither text nor number, and cannot be "
+         "split, got 'true'"});
+  CHECK("  fields: [{ split: t, at: [4, 6], into: [y, _, d] }]\n", {"{\"t\":20261128}", "y=S:2026 d=S:28;"},
+        {"{\"t\":\"202611\"}", "y=S:2026 d=S:;"},
+        {"{\"t\":\"20261\"}", "a field that the key or the time needs is absent or null: the text that is split ends "
+                              "before this part, in 'd', got '20261'"},
+        {"{\"t\":\"202\\u00fc1128\"}",
+         "not valid UTF-8: a position is inside of a character, in 't', got '202\\xC3\\xBC1128'"});
+}
+
+TEST("/field-steps/decimals-are-exact")
+{
+  CHECK("  fields: [{ decimal: p, scale: 2 }]\n", {"{\"p\":\"AQ==\"}", "p=N:0.01;"}, {"{\"p\":\"/w==\"}", "p=N:-0.01;"},
+        {"{\"p\":\"ME8=\"}", "p=N:123.67;"}, {"{\"p\":\"AA==\"}", "p=N:0.00;"}, {"{\"p\":null}", "p=0:;"},
+        {"{\"p\":\"f///////////////\"}", "p=N:396140812571321687967719751.67;"});
+  CHECK("  fields: [{ decimal: p, scale: 60 }]\n",
+        {"{\"p\":\"/w==\"}", "p=N:-0.000000000000000000000000000000000000000000000000000000000001;"},
+        {"{\"p\":\"f///////////////\"}", "p=N:0.000000000000000000000000000000039614081257132168796771975167;"});
+  CHECK("  fields: [{ decimal: p, scale: 0 }]\n", {"{\"p\":\"AQ==\"}", "p=N:1;"}, {"{\"p\":\"gA==\"}", "p=N:-128;"},
+        {"{\"p\":\"AIA=\"}", "p=N:128;"},
+        {"{\"p\":1}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got '1'"},
+        {"{\"p\":\"AQ\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got 'AQ'"},
+        {"{\"p\":\"A===\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got 'A==='"},
+        {"{\"p\":\"\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64"},
+        {"{\"p\":\"A-_=\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got 'A-_='"},
+        {"{\"p\":\"fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==\"}",
+         "a number that cannot be kept exactly: a decimal of more than 64 bytes, in 'p', got "
+         "'fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=='"});
+}
+
+/* The examples of RFC 8428, 5.1.2, 5.1.3 and 5.1.5, and what its text says besides. */
+TEST("/field-steps/senml-resolves-base-fields")
+{
+  CHECK(
+      "  fields: [{ resolve: senml }]\n",
+      {"[{\"bn\":\"urn:dev:ow:10e2073a01080063:\",\"n\":\"voltage\",\"u\":\"V\",\"v\":120.1},"
+       "{\"n\":\"current\",\"u\":\"A\",\"v\":1.2}]",
+       "n=S:urn:dev:ow:10e2073a01080063:voltage t=N:1795871383.123 u=S:V v=N:120.1;"
+       "n=S:urn:dev:ow:10e2073a01080063:current t=N:1795871383.123 u=S:A v=N:1.2;"},
+      {"[{\"bn\":\"urn:dev:ow:10e2073a0108006:\",\"bt\":1.276020076001e+09,\"bu\":\"A\",\"bver\":5,"
+       "\"n\":\"voltage\",\"u\":\"V\",\"v\":120.1},{\"n\":\"current\",\"t\":-5,\"v\":1.2},"
+       "{\"n\":\"current\",\"t\":-4,\"v\":1.3}]",
+       "n=S:urn:dev:ow:10e2073a0108006:voltage t=N:1276020076.001 u=S:V v=N:120.1;"
+       "n=S:urn:dev:ow:10e2073a0108006:current t=N:1276020071.001 u=S:A v=N:1.2;"
+       "n=S:urn:dev:ow:10e2073a0108006:current t=N:1276020072.001 u=S:A v=N:1.3;"},
+      {"[{\"bn\":\"a\",\"bt\":1320067464,\"bv\":20,\"bs\":0.1,\"v\":-0.25,\"s\":1},{\"vs\":\"x\",\"bv\":1},{\"v\":1e-1}"
+       "]",
+       "n=S:a t=N:1320067464 v=N:19.75 s=N:1.1;vs=S:x n=S:a t=N:1320067464;n=S:a t=N:1320067464 v=N:1.1;"},
+      {"{\"n\":\"x\",\"t\":-5.5,\"v\":1}", "n=S:x t=N:1795871377.623 v=N:1;"},
+      {"{\"n\":\"x\",\"t\":268435455,\"v\":1}", "n=S:x t=N:2064306838.123 v=N:1;"},
+      {"{\"n\":\"x\",\"t\":268435456,\"v\":1}", "n=S:x t=N:268435456 v=N:1;"},
+      {"{\"n\":\"x\",\"v\":12e1}", "n=S:x t=N:1795871383.123 v=N:120;"},
+      {"{\"n\":\"x\",\"v\":9007199254740993.000000001}", "n=S:x t=N:1795871383.123 v=N:9007199254740993.000000001;"},
+      {"{\"n\":\"x\",\"v\":\"1\"}", "a number that cannot be kept exactly: 'v' is no number, as SenML has it, got '1'"},
+      {"{\"n\":1}", "a number that cannot be kept exactly: 'n' is no text, as SenML has it, got '1'"},
+      {"[{\"bv\":1e30,\"v\":1e-30}]",
+       "a number that cannot be kept exactly: 'bv' is a number of too many digits to add, got '1e30'"},
+      {"{\"v\":1e999999999999}", "a number that cannot be kept exactly: 'v' is a number of too many digits to add to, "
+                                 "got '1e999999999999'"});
+}
+
+TEST("/field-steps/senml-needs-the-records-time-for-relative-ones")
+{
+  g_auto(StepsFixture) fixture = steps_fixture("  fields: [{ resolve: senml }]\n");
+  g_autofree char *relative = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"n\":\"a\",\"v\":1}"));
+  g_assert_cmpstr(relative, ==,
+                  "a number that cannot be kept exactly: 't' is relative to the record's time, which is not known");
+  g_autofree char *absolute = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"n\":\"a\",\"bt\":1e9,\"v\":1}"));
+  g_assert_cmpstr(absolute, ==, "n=S:a t=N:1000000000 v=N:1;");
+}
+
+/* What a bad reading would have said of those behind it is not known. */
+TEST("/field-steps/a-bad-reading-of-senml-rejects-the-message")
+{
+  CHECK("  on_bad_reading: reading\n  fields: [{ resolve: senml }]\n",
+        {"[{\"bn\":\"a\",\"v\":\"x\"},{\"n\":\"b\",\"v\":1}]",
+         "a number that cannot be kept exactly: 'v' is no number, as SenML has it, got 'x'"},
+        {"[{\"n\":\"a\",\"v\":1},{\"bn\":\"a\",\"v\":1,\"v\":2},{\"n\":\"b\",\"v\":1}]",
+         "the field appears twice, in 'v', in reading 1 of the message (from 0), at byte 37"});
+}
+
+TEST("/field-steps/a-bad-reading-takes-no-other-with-it")
+{
+  static const char message[] = "[{\"o\":\"{\\\"a\\\":1}\"},{\"o\":\"x\"},{\"o\":1,\"o\":2},{\"o\":\"{\\\"a\\\":2}\"}]";
+  g_auto(StepsFixture) fixture = steps_fixture("  on_bad_reading: reading\n  fields: [{ open: o }]\n");
+  g_autofree char *outcome = outcome_of(&fixture, tide_bytes_of_string(message));
+  g_assert_cmpstr(outcome, ==, "o/a=N:1;;;o/a=N:2;");
+  g_autofree char *rejects = decoder_fixture_rejects_text(&fixture.decoder);
+  g_assert_cmpstr(rejects, ==, "type@-1 1;duplicate_field@40 2;");
+  g_auto(StepsFixture) whole = steps_fixture("  fields: [{ open: o }]\n");
+  g_autofree char *rejected =
+      outcome_of(&whole, TIDE_BYTES_LITERAL("[{\"o\":\"{\\\"a\\\":1}\"},{\"o\":\"x\"},{\"o\":\"{}\"}]"));
+  g_assert_nonnull(strstr(rejected, "in reading 1 of the message"));
+  /* A message's only reading rejects it. */
+  g_assert_false(decoder_fixture_decode(&fixture.decoder, TIDE_BYTES_LITERAL("{\"o\":\"x\"}")));
+}
+
+TEST("/field-steps/null-values-are-null")
+{
+  CHECK("  null_values: [\"\", N/A, \"-999\"]\n  fields: [{ open: o }]\n",
+        {"{\"a\":\"\",\"b\":\"N/A\",\"c\":-999,\"d\":\"x\",\"e\":[]}", "a=0: b=0: c=0: d=S:x e=J:[];"},
+        {"{\"o\":\"\"}", "o=0:;"}, {"{\"o\":\"{\\\"v\\\":\\\"N/A\\\"}\"}", "o/v=0:;"},
+        {"{\"a\":-999.0,\"b\":\"n/a\",\"c\":true}", "a=N:-999.0 b=S:n/a c=B:true;"});
+}
+
+/* Of each format; what a list's text would then have to hold is no JSON. */
+TEST("/field-steps/with-nan-what-is-not-finite-is-null")
+{
+  CHECK("  null_values: [NaN]\n",
+        {"{\"a\":NaN,\"b\":Infinity,\"c\":-Infinity,\"d\":1,\"e\":\"NaN\"}", "a=0: b=0: c=0: d=N:1 e=0:;"},
+        {"[{\"a\":1,\"b\":2},{\"a\":NaN,\"b\":3},{\"a\":-Infinity,\"b\":NaN}]", "a=N:1 b=N:2;a=0: b=N:3;a=0: b=0:;"},
+        {"{\"a\":[NaN]}", "not in the declared format: not a value, at byte 6"},
+        {"{\"a\":NaNa}", "not in the declared format: not a value, in 'a', at byte 5"},
+        {"{\"a\":-x}", "not in the declared format: not a number, in 'a', at byte 5"});
+  CHECK("  null_values: [x]\n", {"{\"a\":NaN}", "not in the declared format: not a value, in 'a', at byte 5"},
+        {"{\"a\":-Infinity}", "not in the declared format: not a number, in 'a', at byte 5"});
+  CHECK("  format: influx\n  null_values: [NaN]\n",
+        {"m a=NaN,b=-inf,c=1,d=+Inf,e=\"NaN\" 7", "measurement=S:m a=0: b=0: c=N:1 d=0: e=0: time=N:7;"},
+        {"m a=nano",
+         "not in the declared format: not a value: a number, true or false, or a text in quotes was expected, "
+         "in 'a', at byte 4"});
+  CHECK("  format: influx\n",
+        {"m a=NaN", "not in the declared format: not a value: a number, true or false, or a text in "
+                    "quotes was expected, in 'a', at byte 4"});
+  CHECK("  format: msgpack\n  null_values: [NaN]\n",
+        {"\x82\xA1p\xCB\x7F\xF8\x01\x01\x01\x01\x01\x01\xA1q\x01", "p=0: q=N:1;"},
+        {"\x81\xA1p\x92\xCA\x7F\x80\x01\x01\x01", "p=J:[null,1];"});
+  CHECK("  format: csv\n  csv: { columns: [a, b] }\n  null_values: [NaN]\n", {"NaN,1", "a=0: b=N:1;"});
+}
+
+TEST("/field-steps/steps-are-taken-in-their-order")
+{
+  CHECK("  fields: [{ split: k, by: \"|\", into: [id, j] }, { open: j, into: \"\" }, { decimal: p, scale: 1 }]\n",
+        {"{\"k\":\"a|{\\\"p\\\":\\\"Dw==\\\"}\"}", "id=S:a p=N:1.5;"});
+  CHECK("  fields: [{ open: j, into: \"\" }, { split: k, by: \"|\", into: [id, j] }]\n",
+        {"{\"k\":\"a|{}\"}", "id=S:a j=S:{};"});
+}
+
+TEST("/field-steps/limits-hold-for-all-that-is-made")
+{
+  CHECK(
+      "  max_fields: 4\n  fields: [{ open: o, into: \"\" }, { open: p, into: \"\" }]\n",
+      {"{\"o\":\"{\\\"a\\\":1,\\\"b\\\":2}\",\"p\":\"{\\\"c\\\":1,\\\"d\\\":2}\"}", "a=N:1 b=N:2 c=N:1 d=N:2;"},
+      {"{\"x\":1,\"o\":\"{\\\"a\\\":1,\\\"b\\\":2}\",\"p\":\"{\\\"c\\\":1,\\\"d\\\":2}\"}", "too many fields, in 'd'"});
+  CHECK("  max_depth: 2\n  fields: [{ open: o }]\n", {"{\"o\":\"{\\\"a\\\":{}}\"}", ";"},
+        {"{\"o\":\"{\\\"a\\\":{\\\"b\\\":{}}}\"}", "nested too deeply, in 'o', got '{\"a\":{\"b\":{}}}'"});
+  CHECK("  max_message_size: 1KiB\n  each: l\n  fields: [{ open: o }]\n", {"{\"o\":\"{}\",\"l\":[{},{}]}", ";;"});
+}
+
+/* A text beside a list of readings is opened for each of them. */
+TEST("/field-steps/what-is-made-of-a-message-is-bounded")
+{
+  g_autoptr(GString) message = g_string_new("{\"o\":\"{\\\"a\\\":\\\"");
+  g_auto(StepsFixture) fixture = steps_fixture("  max_message_size: 1KiB\n  each: l\n  fields: [{ open: o }]\n");
+  for (guint i = 0; i < 800; i++)
+    g_string_append_c(message, 'x');
+  g_string_append(message, "\\\"}\",\"l\":[{}");
+  for (guint i = 1; i < 10; i++)
+    g_string_append(message, ",{}");
+  g_autofree char *good = g_strconcat(message->str, "]}", NULL), *bad = g_strconcat(message->str, ",{}]}", NULL);
+  g_assert_true(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(good)));
+  g_assert_cmpuint(fixture.decoder.n_readings, ==, 10);
+  g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(bad)));
+  g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+}
+
+TEST("/field-steps/every-format-has-them")
+{
+  CHECK("  format: influx\n  fields: [{ split: host, by: \".\", into: [site, name] }]\n",
+        {"m,host=a.b,z=1 v=1", "measurement=S:m z=S:1 v=N:1 site=S:a name=S:b;"});
+  CHECK("  format: csv\n  csv: { columns: [id, o] }\n  fields: [{ open: o }]\n",
+        {"a,\"{\"\"v\"\":1}\"", "id=S:a o/v=N:1;"});
+  CHECK("  format: msgpack\n  fields: [{ pivot: l, name: n, value: [v] }]\n",
+        {"\x81\xA1l\x91\x82\xA1n\xA1x\xA1v\xCB\x3F\xB9\x99\x99\x99\x99\x99\x9A", "l/x=N:0.1;"});
+}
+
+/* The tags of a line name it, those that are left after the steps. */
+TEST("/field-steps/what-names-a-line-stays-its-name")
+{
+  g_auto(StepsFixture) fixture =
+      steps_fixture("  format: influx\n  fields: [{ split: host, by: \".\", into: [site, name] }]\n");
+  g_assert_true(decoder_fixture_decode(&fixture.decoder, TIDE_BYTES_LITERAL("m,host=a.b,z=1 v=1")));
+  g_assert_cmpuint(fixture.decoder.readings[0].n_name_fields, ==, 2);
+}
+
+/* ---- mistakes of the configuration ---- */
+
+static void
+check_problem(const char *readings, const char *expected)
+{
+  g_autofree char *yaml = g_strconcat(HEAD, readings, NULL);
+  g_autoptr(GPtrArray) problems = NULL;
+  g_autoptr(TideConfig) config = load_config(yaml, &problems);
+  g_autofree char *all = describe_problems(problems);
+  g_assert_null(config);
+  g_assert_cmpstr(all, ==, expected);
+}
+
+TEST("/field-steps/a-mistake-says-what-may-be")
+{
+  check_problem("  fields: x\n", "6:11 error: 'readings.fields' must be a list of steps, each with one of open, pivot, "
+                                 "split, decimal, resolve, got 'x'\n");
+  check_problem("  fields: [{ opn: a }]\n", "6:12 error: 'readings.fields' must be a list of steps, each with one of "
+                                            "open, pivot, split, decimal, resolve; did you mean 'open'?\n");
+  check_problem("  fields: [{ open: a, split: b }]\n",
+                "6:12 error: 'open' and 'split' are two steps: write each as an item of 'readings.fields'\n");
+  check_problem("  fields: [{ open: $x }]\n",
+                "6:12 error: 'readings.fields': '$x' must be one of the record's own fields, which are $key, $topic, "
+                "$partition, $offset, $timestamp and $header.NAME, or $tags, all tags of a line\n");
+  check_problem("  fields: [{ pivot: a, name: b }]\n",
+                "6:12 error: 'readings.fields': a pivot has either 'name' and 'value', the members of each item, or "
+                "'names', a field with the list of names\n");
+  check_problem("  fields: [{ pivot: a, name: b, value: c, names: d }]\n",
+                "6:12 error: 'readings.fields': a pivot has either 'name' and 'value', the members of each item, or "
+                "'names', a field with the list of names\n");
+  check_problem("  arrays: index\n  fields: [{ pivot: a, names: b }]\n",
+                "7:12 error: 'readings.fields': a pivot takes lists, which are kept only with 'arrays: json'\n");
+  check_problem(
+      "  fields: [{ split: a, into: [b, c] }]\n",
+      "6:12 error: 'readings.fields': a split has either 'by', the text between parts, or 'at', the positions "
+      "of parts\n");
+  check_problem("  fields: [{ split: a, by: x, into: [b] }]\n",
+                "6:12 error: 'readings.fields.into' must name at least two parts, of which _ is left out\n");
+  check_problem("  fields: [{ split: a, at: [3], into: [b, c, d] }]\n",
+                "6:12 error: 'readings.fields.into' must name one part more than 'at' has positions\n");
+  check_problem("  fields: [{ split: a, at: [3, 3], into: [b, c, d] }]\n",
+                "6:32 error: 'readings.fields.at' has an item twice, got '3'\n");
+  check_problem("  fields: [{ split: a, at: [3, 2], into: [b, c, d] }]\n",
+                "6:12 error: 'readings.fields.at' must be ascending whole numbers of at least 1, got '2'\n");
+  check_problem(
+      "  fields: [{ split: a, by: x, into: [b, $c] }]\n",
+      "6:12 error: 'readings.fields.into': a part cannot be called '$c': names with $ are the record's own; _ "
+      "leaves a part out\n");
+  check_problem("  fields: [{ decimal: a }]\n",
+                "6:12 error: 'readings.fields.scale' is missing: write, for instance, 'scale: 2'\n");
+  check_problem("  fields: [{ decimal: $key, scale: 2 }]\n",
+                "6:12 error: 'readings.fields.decimal' must be a field of the message: split or open the record's "
+                "first\n");
+  check_problem("  fields: [{ resolve: xml }]\n",
+                "6:23 error: 'readings.fields.resolve' must be one of senml, got 'xml'\n");
+}
+
+TEST("/field-steps/the-configuration-in-force-has-them")
+{
+  g_auto(StepsFixture) fixture = steps_fixture(
+      "  null_values: [\"\", NaN]\n  fields: [{ open: o, into: \"\" }, { split: $key, by: \"/\", into: [_, "
+      "_, b] }]\n");
+  g_autofree char *yaml = tide_config_print(fixture.config);
+  g_assert_nonnull(strstr(yaml, "\n  null_values: [\"\", NaN]\n"
+                                "  fields: [{ open: o, into: \"\" }, { split: $key, by: \"/\", into: [_, _, b] }]\n"));
+  g_autoptr(TideConfig) again = load_text(yaml);
+  g_autofree char *printed_again = tide_config_print(again);
+  g_assert_cmpstr(printed_again, ==, yaml);
+}
