@@ -22,6 +22,7 @@ static const struct {
     {"max_depth", TIDE_TAKES_STRUCTURE},    {"csv", TIDE_TAKES_CSV},
     {"schema", TIDE_TAKES_SCHEMA},          {"registry", TIDE_TAKES_REGISTRY},
     {"message", TIDE_TAKES_MESSAGE},        {"framing", TIDE_TAKES_FRAMING},
+    {"influx", TIDE_TAKES_INFLUX},
 };
 
 gboolean
@@ -90,6 +91,14 @@ check_csv(ReadingsLoad *it)
   if (csv->delimiter != NULL && (csv->delimiter[1] != '\0' || !tide_csv_is_delimiter(csv->delimiter[0])))
     readings_error(it, "csv.delimiter",
                    "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or one of + - .",
+                   it->path);
+  if (csv->decimal_comma && (csv->delimiter == NULL || csv->delimiter[0] == ','))
+    readings_error(it, "csv.decimal_comma",
+                   "'%s.csv.decimal_comma' needs a delimiter that is no comma: add, for instance, 'delimiter: \";\"'",
+                   it->path);
+  if (csv->skip_after_header > 0 && !csv->header)
+    readings_error(it, "csv.skip_after_header",
+                   "'%s.csv.skip_after_header' needs 'header: true': without one, 'skip_lines' passes over lines",
                    it->path);
 }
 

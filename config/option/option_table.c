@@ -411,7 +411,7 @@ static const TideConfigOption hbase_options[] = {
 
 static const TideConfigOption csv_options[] = {
     {"columns", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.columns), .example = "[host, ts, cpu]",
-     .sentence = "The fields' names, in the order of the values in each line."},
+     .sentence = "The fields' names, in the order of the values in each line; _ leaves a value out."},
     {"header", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.header), .default_text = "false",
      .sentence = "In place of `columns`: the first line of each message names the fields."},
     {"delimiter", TIDE_CONFIG_STRING, OF_READINGS(decode.csv.delimiter), .example = "\"\\t\"",
@@ -423,8 +423,32 @@ static const TideConfigOption csv_options[] = {
     {"null_values", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.null_values), .example = "[\"\", NA]",
      .sentence = "What stands for null, where it has no quotes. Unless it is set, the empty value alone does; []: "
                  "none does."},
+    {"comment", TIDE_CONFIG_STRING, OF_READINGS(decode.csv.comment), .example = "\"#\"",
+     .sentence = "What a line begins with that is a comment, and no reading."},
+    {"skip_lines", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_lines), 0, 1000, "0",
+     .sentence =
+         "Lines of each message before its header, or before its first values, that are passed over, such as the "
+         "name of a logger. Empty lines and comments do not count."},
+    {"skip_after_header", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_after_header), 0, 1000, "0",
+     .sentence = "With `header`: lines after it that are passed over, such as one of units."},
+    {"trim", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.trim), .default_text = "false",
+     .sentence = "Spaces and tabs around names and values are left out, outside of quotes."},
+    {"decimal_comma", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.decimal_comma), .default_text = "false",
+     .sentence = "A number has a comma where others have a point: 1,5 is the number 1.5. The delimiter must be another "
+                 "byte."},
 };
 static const TideConfigGroup csv_group = {"readings.csv", NULL, NULL, csv_options, G_N_ELEMENTS(csv_options)};
+
+static const TideConfigOption influx_options[] = {
+    {"tag_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.influx.tag_prefix), .example = "tag_",
+     .sentence =
+         "What the names of all tags begin with, so that a tag may be called `time` or `measurement`, or as a field "
+         "of its line. `$tags` has their names without it."},
+    {"field_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.influx.field_prefix), .example = "value_",
+     .sentence = "The same of all fields of a line."},
+};
+static const TideConfigGroup influx_group = {"readings.influx", NULL, NULL, influx_options,
+                                             G_N_ELEMENTS(influx_options)};
 
 static const TideConfigOption registry_password_options[] = {
     {"file", TIDE_CONFIG_STRING, OF_READINGS(registry.password.file), .example = "/etc/tidemark/registry.password",
@@ -498,6 +522,8 @@ static const TideConfigOption readings_options[] = {
                  "is to be read there (skip), and it counts as a reading that no table takes; or the object that lacks "
                  "it is itself a reading (reading)."},
     {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "With `format: csv`: how a line is written."},
+    {"influx", TIDE_CONFIG_SECTION, .section = &influx_group,
+     .sentence = "With `format: influx`: what tags and fields are called."},
     {"separator", TIDE_CONFIG_STRING, OF_READINGS(decode.separator), .default_text = "/",
      .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
     {"booleans", TIDE_CONFIG_CHOICE, OF_READINGS(decode.booleans), .default_text = "text", .choices = boolean_forms,

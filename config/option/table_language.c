@@ -33,11 +33,10 @@ static const TideConfigChoice encodings[] = {{"none", 0},      {"prefix", 2},   
                                              {"fast_diff", 4}, {"row_index_v1", 7}, {NULL, 0}};
 static const TideConfigChoice tombstone_policies[] = {
     {"ignore", TIDE_TOMBSTONE_IGNORE}, {"delete", TIDE_TOMBSTONE_DELETE}, {NULL, 0}};
-static const TideConfigChoice value_encodings[] = {{"text", TIDE_ENCODE_TEXT},
-                                                   {"int64", TIDE_ENCODE_INT64},
-                                                   {"float64", TIDE_ENCODE_FLOAT64},
-                                                   {"json", TIDE_ENCODE_JSON},
-                                                   {NULL, 0}};
+static const TideConfigChoice value_encodings[] = {
+    {"text", TIDE_ENCODE_TEXT},       {"int64", TIDE_ENCODE_INT64},
+    {"float64", TIDE_ENCODE_FLOAT64}, {"float64_rounded", TIDE_ENCODE_FLOAT64_ROUNDED},
+    {"json", TIDE_ENCODE_JSON},       {NULL, 0}};
 static const TideConfigChoice packings[] = {
     {"none", TIDE_PACK_NONE}, {"json", TIDE_PACK_JSON}, {"msgpack", TIDE_PACK_MSGPACK}, {NULL, 0}};
 
@@ -124,8 +123,10 @@ static const TideConfigOption columns_options[] = {
     {"key_fields", TIDE_CONFIG_BOOLEAN, OF_COLUMNS(with_key_fields), .default_text = "false",
      .sentence = "\"*\" and patterns take the fields of the key and the time, too."},
     {"encode", TIDE_CONFIG_CHOICE, OF_COLUMNS(encoding), .default_text = "text", .choices = value_encodings,
-     .sentence = "How a value is stored: as it was received, as 8 bytes big-endian, or as JSON (strings in quotes). A "
-                 "value that is no number rejects the message where one is asked for."},
+     .sentence =
+         "How a value is stored: as it was received, as 8 bytes big-endian, or as JSON (strings in quotes). A "
+         "value that is no number rejects the message where one is asked for, and so does a number that int64 or "
+         "float64 cannot hold: float64_rounded stores the nearest one."},
     {"case", TIDE_CONFIG_CHOICE, OF_COLUMNS(name_case), .default_text = "as_is", .choices = tide_text_case_choices,
      .sentence = "Of the letters A to Z in fields' names, where these become qualifiers."},
     {"strip_spaces", TIDE_CONFIG_BOOLEAN, OF_COLUMNS(strip_spaces), .default_text = "false",

@@ -9,10 +9,14 @@
  *     true, false                BOOL     as declared
  *     all else                   STRING   spaces are bytes like others
  *
- * A line ends with a line feed, or with a carriage return before one; empty lines are none. Each has as many values as
- * there are columns. A message of nothing but the names of columns is rejected as PARSE. A quote within a value that
- * has none around it, and a carriage return that stands alone, are faults; without options->csv.quotes a quote is a
- * byte like others.
+ * With options->csv.trim, spaces and tabs around values and names without quotes are none of them; and with
+ * options->csv.decimal_comma, 1,5 is the number 1.5. A column called TIDE_NO_NAME, or in a header without any name, is
+ * left out.
+ *
+ * A line ends with a line feed, or with a carriage return before one; empty lines are none, nor are comments. Each has
+ * as many values as there are columns. A message of nothing but the names of columns is rejected as PARSE. A quote
+ * within a value that has none around it, and a carriage return that stands alone, are faults; without
+ * options->csv.quotes a quote is a byte like others.
  *
  * With TIDE_BAD_READING_ALONE a fault of a line is its own: PARSE, NUMBER, UTF8. A text in quotes that does not end,
  * and whatever is wrong with the names, is the message's: all lines share these. */
@@ -24,6 +28,7 @@
 typedef struct Column {
   TideBytes name;
   gsize position; /* of its name in the message; that of the value where it is declared */
+  gboolean is_left_out;
 } Column;
 
 /* What the options say, and the columns. */
@@ -32,6 +37,7 @@ typedef struct Csv {
   guint8 delimiter;
   gboolean has_header;
   guint8 ends_text[256]; /* what ends a value without quotes, or may not stand in one */
+  TideBytes comment;     /* what one begins with; empty: there are none */
   GArray *null_values;   /* owned (element-type TideBytes) */
   GArray *columns;       /* owned (element-type Column): as declared, or of the message */
 } Csv;
@@ -51,6 +57,7 @@ open_csv(TideShaper *shaper)
   Csv *csv = g_new0(Csv, 1);
   csv->options = shaper->options;
   csv->has_header = options->header || options->columns == NULL;
+  csv->comment = tide_bytes_of_string(options->comment);
   csv->delimiter = options->delimiter != NULL ? (guint8)options->delimiter[0] : ',';
   csv->ends_text[csv->delimiter] = csv->ends_text['\n'] = csv->ends_text['\r'] = TRUE;
   csv->ends_text['"'] = options->quotes ? TRUE : FALSE;
@@ -61,7 +68,7 @@ open_csv(TideShaper *shaper)
   }
   csv->columns = g_array_new(FALSE, FALSE, sizeof(Column));
   for (char *const *name = options->columns; name != NULL && *name != NULL; name++) {
-    Column column = {.name = tide_bytes_of_string(*name)};
+    Column column = {.name = tide_bytes_of_string(*name), .is_left_out = strcmp(*name, TIDE_NO_NAME) == 0};
     g_array_append_val(csv->columns, column);
   }
   return csv;
@@ -76,6 +83,12 @@ close_csv(gpointer kept)
   g_free(csv);
 }
 
+static inline gboolean
+is_blank(guint8 byte)
+{
+  return byte == ' ' || byte == '\t';
+}
+
 static gsize
 find_line_end(const TideLines *lines, gsize start)
 {
@@ -87,12 +100,29 @@ find_line_end(const TideLines *lines, gsize start)
     guint8 byte = message.data[at];
     gboolean is_special = byte == '"' && csv->options->csv.quotes && (in_quotes || may_open);
     in_quotes = in_quotes != is_special;
-    may_open = is_special || byte == csv->delimiter;
+    may_open = is_special || byte == csv->delimiter || (may_open && csv->options->csv.trim && is_blank(byte));
   }
   return in_quotes ? message.len + 1 : at;
 }
 
 /* ---- values ---- */
+
+static void
+trim(TideBytes *text)
+{
+  while (text->len > 0 && is_blank(text->data[0]))
+    *text = tide_bytes_from(*text, 1);
+  while (text->len > 0 && is_blank(text->data[text->len - 1]))
+    text->len--;
+}
+
+/* Passes over what stands around a value in quotes, if it may. */
+static inline void
+skip_blanks(TideLines *lines, const Csv *csv)
+{
+  while (csv->options->csv.trim && is_blank(*lines->at) && *lines->at != csv->delimiter)
+    lines->at++;
+}
 
 /* The text whose opening quote is next. */
 static gboolean
@@ -113,6 +143,7 @@ take_quoted(TideLines *lines, TideBytes name, TideBytes *ret_text)
     from = lines->at + 1;
   }
   *ret_text = tide_bytes(opened + 1, (gsize)(out - opened - 1));
+  skip_blanks(lines, lines->parser);
   return *lines->at == ((const Csv *)lines->parser)->delimiter || tide_lines_is_line_end(lines->at) ||
          tide_lines_fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes behind the closing quote");
 }
@@ -122,6 +153,7 @@ static inline gboolean
 take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_is_quoted)
 {
   const Csv *csv = lines->parser;
+  skip_blanks(lines, csv);
   *ret_is_quoted = *lines->at == '"' && csv->options->csv.quotes;
   if (*ret_is_quoted)
     return take_quoted(lines, name, ret_text);
@@ -130,10 +162,26 @@ take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_i
     at++;
   *ret_text = tide_bytes(lines->at, (gsize)(at - lines->at));
   lines->at = at;
+  if (G_UNLIKELY(csv->options->csv.trim))
+    trim(ret_text);
   return G_LIKELY(*at == csv->delimiter || tide_lines_is_line_end(at)) ||
          tide_lines_fault(lines, TIDE_REJECT_PARSE, at, name,
                           *at == '"' ? "a quote in a value that is not in quotes"
                                      : "a carriage return without the line feed behind it");
+}
+
+/* Whether the @text, of the message's copy, is a number with a comma, which becomes a point. */
+static gboolean
+take_comma(TideBytes text)
+{
+  guint8 *comma = memchr(text.data, ',', text.len);
+  if (comma == NULL)
+    return FALSE;
+  *comma = '.';
+  gboolean is_number = tide_json_number_end(text.data) == text.data + text.len;
+  if (!is_number)
+    *comma = ',';
+  return is_number;
 }
 
 /* The kind of @text, which stood without quotes, and behind which its delimiter stands; of a boolean the text, too. */
@@ -146,7 +194,10 @@ kind_of(const Csv *csv, TideBytes *text)
       return TIDE_VALUE_NULL;
     }
   if (text->len > 0 && (g_ascii_isdigit(text->data[0]) || text->data[0] == '-'))
-    return tide_json_number_end(text->data) == text->data + text->len ? TIDE_VALUE_NUMBER : TIDE_VALUE_STRING;
+    return tide_json_number_end(text->data) == text->data + text->len ||
+                   (csv->options->csv.decimal_comma && take_comma(*text))
+               ? TIDE_VALUE_NUMBER
+               : TIDE_VALUE_STRING;
   gboolean is_true = tide_bytes_equal(*text, TIDE_BYTES_LITERAL("true"));
   if (!is_true && !tide_bytes_equal(*text, TIDE_BYTES_LITERAL("false")))
     return TIDE_VALUE_STRING;
@@ -170,7 +221,8 @@ take_values(TideLines *lines)
     TideValueKind kind = is_quoted ? TIDE_VALUE_STRING : kind_of(csv, &text);
     if (G_UNLIKELY(kind == TIDE_VALUE_NUMBER && text.len > TIDE_NUMBER_MAX_BYTES))
       return tide_lines_fault(lines, TIDE_REJECT_NUMBER, start, column->name, TIDE_NUMBER_TOO_LONG);
-    if (!tide_lines_add(lines, csv->has_header ? lines->begin + column->position : start, column->name, kind, text))
+    if (!column->is_left_out &&
+        !tide_lines_add(lines, csv->has_header ? lines->begin + column->position : start, column->name, kind, text))
       return FALSE;
     gboolean is_last = i + 1 == csv->columns->len;
     if (G_LIKELY((*lines->at == csv->delimiter) != is_last))
@@ -196,17 +248,45 @@ take_header(TideLines *lines, Csv *csv)
       return tide_lines_fault(lines, TIDE_REJECT_TOO_MANY_FIELDS, lines->at, TIDE_BYTES_EMPTY, NULL);
     if (!take_text(lines, TIDE_BYTES_EMPTY, &column.name, &is_quoted))
       return FALSE;
+    column.is_left_out = column.name.len == 0;
     g_array_append_val(csv->columns, column);
     if (*lines->at != csv->delimiter)
       return TRUE;
   }
 }
 
+/* Passes over the line that comes next, and what ends it. */
+static void
+skip_line(TideLines *lines)
+{
+  const guint8 *end = memchr(lines->at, '\n', (gsize)(lines->end - lines->at) + 1);
+  lines->at = MIN(lines->at + (end + 1 - lines->at), lines->end);
+}
+
+/* Passes over empty lines, and comments. */
 static void
 skip_empty_lines(TideLines *lines)
 {
-  while (lines->at < lines->end && tide_lines_is_line_end(lines->at))
-    lines->at++;
+  TideBytes comment = ((const Csv *)lines->parser)->comment;
+  while (lines->at < lines->end) {
+    if (tide_lines_is_line_end(lines->at))
+      lines->at++;
+    else if (G_UNLIKELY(comment.len > 0) &&
+             tide_bytes_begin_with(tide_bytes(lines->at, (gsize)(lines->end - lines->at)), comment))
+      skip_line(lines);
+    else
+      return;
+  }
+}
+
+static void
+skip_lines(TideLines *lines, guint32 n)
+{
+  skip_empty_lines(lines);
+  for (; n > 0 && lines->at < lines->end; n--) {
+    skip_line(lines);
+    skip_empty_lines(lines);
+  }
 }
 
 static const TideLineCalls calls = {
@@ -222,13 +302,13 @@ read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *r
   Csv *csv = kept;
   TideLines lines;
   tide_lines_init(&lines, &calls, shaper, csv, message, ret_reject);
-  skip_empty_lines(&lines);
+  skip_lines(&lines, csv->options->csv.skip_lines);
   if (lines.at >= lines.end)
-    return tide_reject_set(ret_reject, TIDE_REJECT_EMPTY, 0, "no line but empty ones");
+    return tide_reject_set(ret_reject, TIDE_REJECT_EMPTY, 0, "no line but empty ones, and those that are passed over");
   if (csv->has_header) {
     if (!take_header(&lines, csv))
       return FALSE;
-    skip_empty_lines(&lines);
+    skip_lines(&lines, csv->options->csv.skip_after_header);
     /* Values that were taken for names would be gone without a word. */
     if (lines.at >= lines.end)
       return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0,

@@ -77,12 +77,25 @@ typedef struct TideLayoutOptions {
 
 /* Of comma-separated values. What it points to is owned by the configuration. */
 typedef struct TideCsvOptions {
-  char **columns;     /* the names of the values of each line; NULL: the first line of each message says them */
+  char **columns;     /* the names of the values of each line, TIDE_NO_NAME leaves one out; NULL: the first line of each
+                       * message says them */
   gboolean header;    /* that it does, without columns */
   char *delimiter;    /* one byte, see tide_csv_is_delimiter(); NULL: a comma */
   gboolean quotes;    /* a value in quotes may hold delimiters, line breaks, and doubled quotes */
   char **null_values; /* without quotes, these are no value; NULL: the empty one is */
+  char *comment;      /* a line that begins with it is none; NULL: there is no such */
+  guint32 skip_lines; /* of each message, before the names or the first values */
+  guint32 skip_after_header;
+  gboolean trim;          /* spaces and tabs around a value without quotes are none of it */
+  gboolean decimal_comma; /* 1,5 is a number: 1.5 */
 } TideCsvOptions;
+
+/* Of line protocol: what the names of fields begin with that are made of tags, or of fields. Owned by the configuration;
+ * NULL: nothing. */
+typedef struct TideInfluxOptions {
+  char *tag_prefix;
+  char *field_prefix;
+} TideInfluxOptions;
 
 /* decode/avro_schema.h */
 typedef struct TideAvroSchema TideAvroSchema;
@@ -120,6 +133,7 @@ typedef struct TideDecodeOptions {
   char *separator; /* owned by the configuration: between the names of nested objects, e.g. "/" */
   TideLayoutOptions layout;
   TideCsvOptions csv;
+  TideInfluxOptions influx;
   char *schema_file;            /* owned by the configuration: of Avro or protobuf, absolute */
   const TideAvroSchema *schema; /* owned by the configuration: what stands there, of Avro */
   TideProtobufSchema *protobuf; /* the same, of protobuf */

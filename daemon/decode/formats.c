@@ -21,6 +21,7 @@ const TideFormat tide_formats[] = {
                           .spaces_are_blank = TRUE},
     [TIDE_FORMAT_INFLUX] = {.reader = &tide_influx_reader,
                             .end = TIDE_ENDS_WITH_LINE,
+                            .takes = TIDE_TAKES_INFLUX,
                             .has_own_time = TRUE,
                             .lines_are_readings = TRUE,
                             .spaces_are_blank = TRUE,

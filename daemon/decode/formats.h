@@ -21,6 +21,7 @@ typedef enum TideFormatOptions {
   TIDE_TAKES_REGISTRY = 1 << 3,
   TIDE_TAKES_MESSAGE = 1 << 4,
   TIDE_TAKES_FRAMING = 1 << 5,
+  TIDE_TAKES_INFLUX = 1 << 6,
 } TideFormatOptions;
 
 /* decode/shaper.h */

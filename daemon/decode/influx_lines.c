@@ -17,7 +17,7 @@
  *
  * In the names of tags and fields and in the values of tags, "\," "\=" "\ " stand for what follows the backslash, and
  * so do the first and the last in the measurement; any other backslash is one. A tag or field called "time" or
- * "measurement" rejects its line, and so does one name twice.
+ * "measurement" rejects its line, and so does one name twice, unless options->influx puts a prefix in front.
  *
  * With TIDE_BAD_READING_ALONE any fault of a line is its own, but for a text in quotes that does not end: a line ends
  * at the first line break outside of quotes, whatever else is wrong with it. */
@@ -51,6 +51,7 @@ typedef struct Tag {
 
 /* Of a line, where the configuration asks for all of them. */
 typedef struct Tags {
+  TideBytes prefix, field_prefix; /* borrowed; empty: there is none */
   gboolean are_wanted;
   Tag *all; /* in scratch */
   gsize n;
@@ -285,9 +286,18 @@ take_value(TideLines *lines, TideBytes name)
 
 /* ---- lines ---- */
 
-/* A tag's or field's name, and the "=" behind it. */
+static G_GNUC_NO_INLINE TideBytes
+prefixed(TideLines *lines, TideBytes prefix, TideBytes name)
+{
+  guint8 *text = tide_scratch_take(lines->scratch, prefix.len + name.len);
+  memcpy(text, prefix.data, prefix.len);
+  tide_memory_copy(text + prefix.len, name.data, name.len);
+  return tide_bytes(text, prefix.len + name.len);
+}
+
+/* A tag's or field's name behind @prefix, and the "=" behind it. */
 static inline gboolean
-take_name_of_value(TideLines *lines, TideBytes *ret_name)
+take_name_of_value(TideLines *lines, TideBytes prefix, TideBytes *ret_name)
 {
   guint8 *start = lines->at;
   *ret_name = take_name(lines, ENDS_NAME);
@@ -295,9 +305,12 @@ take_name_of_value(TideLines *lines, TideBytes *ret_name)
     return fault(lines, TIDE_REJECT_PARSE, start, TIDE_BYTES_EMPTY, "the name of a tag or field was expected");
   if (G_UNLIKELY(*lines->at != '='))
     return fault(lines, TIDE_REJECT_PARSE, lines->at, *ret_name, "a name without a value");
+  if (G_UNLIKELY(prefix.len > 0))
+    *ret_name = prefixed(lines, prefix, *ret_name);
   if (G_UNLIKELY(tide_bytes_equal(*ret_name, TIDE_BYTES_LITERAL(TIDE_INFLUX_TIME))))
-    return fault(lines, TIDE_REJECT_DUPLICATE_FIELD, start, *ret_name,
-                 "a tag or field may not have the name of the line's own time");
+    return fault(
+        lines, TIDE_REJECT_DUPLICATE_FIELD, start, *ret_name,
+        "a tag or field may not have the name of the line's own time, unless 'readings.influx' gives it a prefix");
   lines->at++;
   return TRUE;
 }
@@ -346,7 +359,7 @@ take_tag(TideLines *lines)
 {
   Tags *tags = lines->parser;
   TideBytes name, value;
-  if (!take_name_of_value(lines, &name))
+  if (!take_name_of_value(lines, tags->prefix, &name))
     return FALSE;
   guint8 *start = lines->at;
   value = take_name(lines, ENDS_NAME);
@@ -362,7 +375,7 @@ take_tag(TideLines *lines)
     tags->all = more;
   }
   if (tags->are_wanted)
-    tags->all[tags->n++] = (Tag){name, value};
+    tags->all[tags->n++] = (Tag){tide_bytes_from(name, tags->prefix.len), value};
   return tide_lines_add(lines, start, name, TIDE_VALUE_STRING, value);
 }
 
@@ -415,6 +428,7 @@ static gboolean
 take_point(TideLines *lines)
 {
   guint8 *start = lines->at;
+  TideBytes prefix = ((const Tags *)lines->parser)->field_prefix;
   TideBytes measurement = take_name(lines, ENDS_MEASUREMENT);
   if (G_UNLIKELY(measurement.len == 0))
     return fault(lines, TIDE_REJECT_PARSE, start, TIDE_BYTES_EMPTY, "the name of a measurement was expected");
@@ -424,7 +438,7 @@ take_point(TideLines *lines)
   skip_spaces(lines);
   for (;; lines->at++) {
     TideBytes name;
-    if (!take_name_of_value(lines, &name) || !take_value(lines, name))
+    if (!take_name_of_value(lines, prefix, &name) || !take_value(lines, name))
       return FALSE;
     if (*lines->at != ',')
       break;
@@ -456,7 +470,10 @@ static const TideLineCalls calls = {.skip = skip_to_line, .take = take_point, .f
 static gboolean
 read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject)
 {
-  Tags tags = {.are_wanted = tide_reading_builder_wants_tags(shaper->builder)};
+  const TideInfluxOptions *options = &shaper->options->influx;
+  Tags tags = {.prefix = tide_bytes_of_string(options->tag_prefix),
+               .field_prefix = tide_bytes_of_string(options->field_prefix),
+               .are_wanted = tide_reading_builder_wants_tags(shaper->builder)};
   TideLines lines;
   tide_lines_init(&lines, &calls, shaper, &tags, message, ret_reject);
   skip_to_line(&lines);

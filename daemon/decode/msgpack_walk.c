@@ -1,13 +1,15 @@
 /* Reads a message in MessagePack, in one pass. Nothing is allocated, and no length is trusted.
  *
- * The message is one map, an array of maps, or maps one after the other. Names are texts. A member becomes a field by
+ * The message is one map, an array of maps, or maps one after the other. Names are texts, or integers, whose digits
+ * are the name then. A member becomes a field by
  * its kind:
  *
  *     text               STRING   must be UTF-8
  *     binary             STRING   in hex, lower case
  *     integer, float     NUMBER   a float as short as it can be to be read back; one that is not finite is a NUMBER
  *                                 fault
- *     timestamp          NUMBER   seconds since 1970, with nine digits behind the point where it has a fraction
+ *     timestamp          NUMBER   seconds since 1970, with nine digits behind the point where it has a fraction;
+ *                                 Fluentd's EventTime (type 0, 8 bytes) is one
  *     other extensions            a TYPE fault
  *     boolean, nil, map  as in JSON
  *     array              as declared, its text as JSON
@@ -19,8 +21,10 @@
 #include "decode/msgpack_value.h"
 #include "model/value_text.h"
 
-/* The extension that is a timestamp: -1. */
+/* The extension that is a timestamp: -1; and Fluentd's EventTime, seconds and nanoseconds of 4 bytes each. */
 #define TIMESTAMP_TYPE 0xFF
+#define EVENT_TIME_TYPE 0
+#define EVENT_TIME_BYTES 8
 
 typedef struct Walk {
   gsize at; /* its place */
@@ -82,10 +86,13 @@ add_time(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
 {
   TideBytes bytes = value->bytes;
   guint64 number = 0, ns = 0;
-  gboolean is_time = value->type == TIMESTAMP_TYPE && (bytes.len == 4 || bytes.len == 8 || bytes.len == 12);
-  gsize n_ns = bytes.len == 12 ? 4 : 0; /* else they share a word with the seconds */
+  gboolean is_event_time = value->type == EVENT_TIME_TYPE && bytes.len == EVENT_TIME_BYTES;
+  gboolean is_time =
+      is_event_time || (value->type == TIMESTAMP_TYPE && (bytes.len == 4 || bytes.len == 8 || bytes.len == 12));
+  gsize n_ns = is_event_time || bytes.len == 12 ? 4 : 0; /* else they share a word with the seconds */
+  gsize first_ns = is_event_time ? 4 : 0;
   for (gsize i = 0; is_time && i < bytes.len; i++)
-    if (i < n_ns)
+    if (i - first_ns < n_ns)
       ns = ns << 8 | bytes.data[i];
     else
       number = number << 8 | bytes.data[i];
@@ -152,8 +159,15 @@ take_name(Walk *walk, TideBytes *ret_name)
   gboolean is_good;
   if (!take_head(walk, TIDE_BYTES_EMPTY, &value))
     return FALSE;
+  if (value.kind == TIDE_MSGPACK_UNSIGNED || value.kind == TIDE_MSGPACK_SIGNED) {
+    char *room = (char *)tide_scratch_take(walk->shaper->scratch, TIDE_VALUE_TEXT_BYTES);
+    *ret_name = value.kind == TIDE_MSGPACK_SIGNED ? tide_signed_text(room, (gint64)value.number)
+                                                  : tide_integer_text(room, value.number, FALSE);
+    tide_shaper_name(walk->shaper, *ret_name);
+    return TRUE;
+  }
   if (value.kind != TIDE_MSGPACK_TEXT)
-    return reject(walk, place, TIDE_BYTES_EMPTY, "the name of a member is no text");
+    return reject(walk, place, TIDE_BYTES_EMPTY, "the name of a member is neither text nor integer");
   *ret_name = value.bytes;
   place = (gsize)(value.bytes.data - walk->message.data);
   if (!tide_shaper_check_utf8(walk->shaper, place, TIDE_BYTES_EMPTY, value.bytes, &is_good))

@@ -1,13 +1,10 @@
 #include "decode/senml.h"
 
-#include "decode/decimal_text.h"
-#include "decode/json_text.h"
+#include "model/table/unit_change.h"
+#include "model/value_text.h"
 
 /* Times below are relative to now (RFC 8428, 4.5.3): 2^28 s. */
 #define FIRST_ABSOLUTE_S (1 << 28)
-
-/* A sum is exact: both numbers are brought to the same power of ten. More digits than this overflow. */
-#define MAX_POWERS 38
 
 static const TideBytes base_names[TIDE_SENML_N_BASES] = {
     [TIDE_SENML_BN] = TIDE_BYTES_LITERAL("bn"), [TIDE_SENML_BT] = TIDE_BYTES_LITERAL("bt"),
@@ -31,86 +28,13 @@ tide_senml_replaces(TideBytes name)
   return FALSE;
 }
 
-/* ---- exact sums ---- */
-
-/* units / 10^scale */
-typedef struct Decimal {
-  __int128 units;
-  gint scale;
-} Decimal;
-
-/* FALSE: it would overflow. */
-static gboolean
-raise_scale(Decimal *decimal, gint scale)
-{
-  for (; decimal->scale < scale && decimal->units != 0; decimal->scale++)
-    if (__builtin_mul_overflow(decimal->units, 10, &decimal->units))
-      return FALSE;
-  decimal->scale = MAX(decimal->scale, scale);
-  return TRUE;
-}
-
-/* @text: a number of JSON. FALSE: it has too many digits. */
-static gboolean
-read_decimal(TideBytes text, Decimal *ret_decimal)
-{
-  gboolean is_negative = FALSE, is_behind_point = FALSE;
-  Decimal decimal = {0};
-  for (gsize i = 0; i < text.len; i++) {
-    char byte = (char)text.data[i];
-    if (byte == 'e' || byte == 'E') {
-      g_autofree char *exponent = g_strndup((const char *)text.data + i + 1, text.len - i - 1);
-      decimal.scale -= (gint)CLAMP(g_ascii_strtoll(exponent, NULL, 10), -1000, 1000);
-      break;
-    }
-    is_negative |= byte == '-';
-    is_behind_point |= byte == '.';
-    if (!g_ascii_isdigit(byte))
-      continue;
-    decimal.scale += is_behind_point ? 1 : 0;
-    if (__builtin_mul_overflow(decimal.units, 10, &decimal.units) ||
-        __builtin_add_overflow(decimal.units, byte - '0', &decimal.units))
-      return FALSE;
-  }
-  if (is_negative)
-    decimal.units = -decimal.units;
-  *ret_decimal = decimal;
-  return raise_scale(ret_decimal, 0);
-}
-
-static gboolean
-add_decimals(Decimal a, Decimal b, Decimal *ret_sum)
-{
-  gint scale = MAX(a.scale, b.scale);
-  ret_sum->scale = scale;
-  return raise_scale(&a, scale) && raise_scale(&b, scale) && !__builtin_add_overflow(a.units, b.units, &ret_sum->units);
-}
-
-/* Without zeros at the end behind the point. FALSE: it is too long. */
-static gboolean
-print_decimal(Decimal decimal, TideScratch *scratch, TideBytes *ret_text)
-{
-  char digits[MAX_POWERS + 2], *end = digits + sizeof digits, *at = end;
-  gboolean is_negative = decimal.units < 0;
-  unsigned __int128 magnitude =
-      is_negative ? (unsigned __int128)0 - (unsigned __int128)decimal.units : (unsigned __int128)decimal.units;
-  while (decimal.scale > 0 && magnitude % 10 == 0) {
-    magnitude = magnitude / 10;
-    decimal.scale = magnitude == 0 ? 0 : decimal.scale - 1;
-  }
-  do
-    *--at = (char)('0' + (int)(magnitude % 10));
-  while ((magnitude /= 10) > 0);
-  return tide_decimal_of_digits(tide_scratch_take(scratch, TIDE_NUMBER_MAX_BYTES), is_negative, at, (gsize)(end - at),
-                                (guint32)decimal.scale, ret_text);
-}
-
 /* ---- records ---- */
 
 typedef struct Record {
   const TideField *own[TIDE_SENML_N_BASES]; /* n, t, u, v, s; NULL: not there */
   const TideField **fault;
   const char **detail;
+  TideScratch *scratch;
 } Record;
 
 static gboolean
@@ -139,44 +63,60 @@ read_record(TideSenml *senml, const TideField *fields, guint32 n_fields, Record 
     }
 }
 
-/* The number that @field is; 0 where it is not there. */
 static gboolean
-number_of(const Record *record, const TideField *field, Decimal *ret_number)
+check_number(const Record *record, const TideField *field)
 {
-  *ret_number = (Decimal){0};
-  if (!is_there(field))
-    return TRUE;
-  if (field->kind != TIDE_VALUE_NUMBER)
-    return refuse(record, field, "it is no number, as SenML has it");
-  return read_decimal(field->text, ret_number) || refuse(record, field, "it is a number of too many digits to add to");
+  return !is_there(field) || field->kind == TIDE_VALUE_NUMBER ||
+         refuse(record, field, "it is no number, as SenML has it");
+}
+
+/* @a and @b, exactly; none is 0. */
+static gboolean
+add_numbers(const Record *record, TideBytes a, TideBytes b, TideBytes *ret_sum)
+{
+  TideUnitChange change = {.scale = {.digits = {1}, .n_digits = 1}};
+  TideBuffer *text = &record->scratch->pieces;
+  const char *unused;
+  tide_buffer_reset(text);
+  if (!tide_decimal_read(b.len > 0 ? b : TIDE_BYTES_LITERAL("0"), &change.offset) ||
+      !tide_unit_change_apply(&change, a.len > 0 ? a : TIDE_BYTES_LITERAL("0"), text, &unused))
+    return FALSE;
+  *ret_sum = tide_scratch_copy(record->scratch, tide_buffer_bytes(text));
+  return TRUE;
+}
+
+static TideBytes
+text_of(const TideField *field)
+{
+  return is_there(field) ? field->text : TIDE_BYTES_EMPTY;
 }
 
 /* @base and the record's own, added. */
 static gboolean
-sum_of(const TideSenml *senml, const Record *record, TideSenmlBase base, Decimal *ret_sum)
+sum_of(const TideSenml *senml, const Record *record, TideSenmlBase base, TideBytes *ret_sum)
 {
-  Decimal a, b;
-  return number_of(record, &senml->bases[base], &a) && number_of(record, record->own[base], &b) &&
-         (add_decimals(a, b, ret_sum) ||
-          refuse(record, &senml->bases[base], "it is a number of too many digits to add"));
+  const TideField *of_base = &senml->bases[base], *own = record->own[base];
+  return check_number(record, of_base) && check_number(record, own) &&
+         (add_numbers(record, text_of(own), text_of(of_base), ret_sum) ||
+          refuse(record, is_there(of_base) ? of_base : own, "it is a number of too many digits to add"));
 }
 
 /* Bases and the record's time, as seconds since 1970. */
 static gboolean
-time_of(const TideSenml *senml, const Record *record, gint64 record_ms, Decimal *ret_time)
+time_of(const TideSenml *senml, const Record *record, gint64 record_ms, TideBytes *ret_time)
 {
   static const TideField time = {.name = TIDE_BYTES_LITERAL("t")};
-  Decimal now = {.units = record_ms, .scale = 3}, first = {.units = FIRST_ABSOLUTE_S}, from_first;
+  char now[TIDE_VALUE_TEXT_BYTES];
   if (!sum_of(senml, record, TIDE_SENML_BT, ret_time))
     return FALSE;
-  first.units = -first.units;
-  if (!add_decimals(*ret_time, first, &from_first))
-    return refuse(record, &time, "it is a number of too many digits");
-  if (from_first.units >= 0)
+  g_autofree char *terminated = g_strndup((const char *)ret_time->data, ret_time->len);
+  if (g_ascii_strtoll(terminated, NULL, 10) >= FIRST_ABSOLUTE_S)
     return TRUE;
   if (record_ms < 0)
     return refuse(record, &time, "it is relative to the record's time, which is not known");
-  return add_decimals(*ret_time, now, ret_time) || refuse(record, &time, "it is a number of too many digits");
+  TideBytes record_time = tide_seconds_text(now, record_ms / 1000, (guint32)(record_ms % 1000) * 1000000);
+  return add_numbers(record, *ret_time, record_time, ret_time) ||
+         refuse(record, &time, "it is a number of too many digits to add");
 }
 
 static TideBytes
@@ -188,11 +128,10 @@ join(TideScratch *scratch, TideBytes a, TideBytes b)
   return tide_bytes(text, a.len + b.len);
 }
 
-/* The text of the record's name or unit, and of its base. */
+/* The record's name or unit, and its base, are texts. */
 static gboolean
-text_of(const Record *record, const TideField *field, TideBytes *ret_text)
+check_text(const Record *record, const TideField *field)
 {
-  *ret_text = is_there(field) ? field->text : TIDE_BYTES_EMPTY;
   return !is_there(field) || field->kind == TIDE_VALUE_STRING ||
          refuse(record, field, "it is no text, as SenML has it");
 }
@@ -202,31 +141,24 @@ tide_senml_resolve(TideSenml *senml, const TideField *fields, guint32 n_fields, 
                    TideField ret_made[TIDE_SENML_MAX_MADE], guint *ret_n_made, const TideField **ret_fault,
                    const char **ret_detail)
 {
-  Record record = {.fault = ret_fault, .detail = ret_detail};
+  Record record = {.fault = ret_fault, .detail = ret_detail, .scratch = scratch};
   guint n = 0;
   read_record(senml, fields, n_fields, &record);
   for (TideSenmlBase base = TIDE_SENML_BN; base <= TIDE_SENML_BS; base++) {
-    const TideField *own = record.own[base];
-    TideField made = {.name = own_name(base), .kind = TIDE_VALUE_NUMBER};
-    TideBytes base_text, own_text;
-    Decimal number;
+    const TideField *of_base = &senml->bases[base], *own = record.own[base];
     gboolean is_text = base == TIDE_SENML_BN || base == TIDE_SENML_BU;
-    if (is_text) {
-      made.kind = TIDE_VALUE_STRING;
-      if (!text_of(&record, &senml->bases[base], &base_text) || !text_of(&record, own, &own_text))
-        return FALSE;
-      made.text = base == TIDE_SENML_BN ? join(scratch, base_text, own_text) : own_text.len > 0 ? own_text : base_text;
-      if (made.text.len == 0)
-        continue;
-    } else if (base == TIDE_SENML_BT ? !time_of(senml, &record, record_ms, &number)
-                                     : is_there(own) && !sum_of(senml, &record, base, &number)) {
+    TideField made = {.name = own_name(base), .kind = is_text ? TIDE_VALUE_STRING : TIDE_VALUE_NUMBER};
+    if (is_text && (!check_text(&record, of_base) || !check_text(&record, own)))
       return FALSE;
-    } else if (base != TIDE_SENML_BT && !is_there(own)) {
-      continue;
-    } else if (!print_decimal(number, scratch, &made.text)) {
-      return refuse(&record, base == TIDE_SENML_BT ? &senml->bases[base] : own, "it is a number of too many digits");
-    }
-    ret_made[n++] = made;
+    if (base == TIDE_SENML_BN)
+      made.text = join(scratch, text_of(of_base), text_of(own));
+    else if (base == TIDE_SENML_BU)
+      made.text = text_of(is_there(own) ? own : of_base);
+    else if (base == TIDE_SENML_BT ? !time_of(senml, &record, record_ms, &made.text)
+                                   : is_there(own) && !sum_of(senml, &record, base, &made.text))
+      return FALSE;
+    if (made.text.len > 0)
+      ret_made[n++] = made;
   }
   *ret_n_made = n;
   return TRUE;

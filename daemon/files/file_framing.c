@@ -16,6 +16,8 @@ tide_file_framing_of(const TideDecodeOptions *options)
   return (TideFileFraming){.format = options->format,
                            .delimiter = options->csv.delimiter != NULL ? options->csv.delimiter[0] : ',',
                            .quotes = options->csv.quotes,
+                           .trims = options->csv.trim,
+                           .comment = tide_bytes_of_string(options->csv.comment),
                            .max_bytes = options->max_message_bytes};
 }
 
@@ -49,6 +51,13 @@ ends_value(const TideFileFraming *framing, TideBytes text, gsize at)
          text.data[at] == (guint8)framing->delimiter;
 }
 
+static gboolean
+is_csv_comment(const TideFileFraming *framing, TideBytes line)
+{
+  return framing->format == TIDE_FORMAT_CSV && framing->comment.len > 0 &&
+         tide_bytes_begin_with(line, framing->comment);
+}
+
 /* The line break that ends the record; NULL: @text ends before. @ret_n_lines: how many lines it takes */
 static const guint8 *
 find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
@@ -56,6 +65,8 @@ find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, g
   const guint8 *first_break = memchr(text.data, '\n', text.len);
   gboolean is_start = TRUE; /* of a value */
   *ret_n_lines = 1;
+  if (is_csv_comment(framing, text))
+    return first_break;
   for (gsize at = 0; at < text.len; at++) {
     guint8 byte = text.data[at];
     if (byte == '\n')
@@ -75,7 +86,7 @@ find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, g
       is_start = FALSE;
       continue;
     }
-    is_start = byte == (guint8)framing->delimiter;
+    is_start = byte == (guint8)framing->delimiter || (is_start && framing->trims && (byte == ' ' || byte == '\t'));
   }
   return NULL;
 }
@@ -159,7 +170,7 @@ is_blank(const TideFileFraming *framing, TideBytes line)
   const TideFormat *format = &tide_formats[framing->format];
   gsize at = format->spaces_are_blank ? skip_spaces(line) : 0;
   return at == line.len || (at + 1 == line.len && line.data[at] == '\r') ||
-         (format->comment != 0 && line.data[at] == format->comment);
+         (format->comment != 0 && line.data[at] == format->comment) || is_csv_comment(framing, line);
 }
 
 static TideFrameResult

@@ -17,6 +17,8 @@ typedef struct TideFileFraming {
   TideReadingFormat format;
   char delimiter;      /* of csv */
   gboolean quotes;     /* of csv */
+  gboolean trims;      /* of csv: a quote may stand behind spaces */
+  TideBytes comment;   /* of csv, borrowed: what a line that is a comment begins with; empty: none is */
   gboolean is_grouped; /* of csv: lines that begin with one value are a record: those of a row that was printed */
   guint32 max_bytes; /* of a record; a longer line is cut behind one byte more, which is enough to be rejected for it */
 } TideFileFraming;
@@ -31,7 +33,7 @@ typedef struct TideFrame {
   gsize len;
   gsize end;         /* behind what belongs to it, as its line break */
   guint32 n_lines;   /* that it takes; 1 where there are no lines; 0 of avro's head */
-  gboolean is_blank; /* a line with nothing in it, which is no record; of influx a comment, too */
+  gboolean is_blank; /* a line with nothing in it, which is no record; so is a comment */
   gboolean is_cut;   /* a line longer than max_bytes: what is left of it, up to its line break, is to be thrown away */
   gboolean is_unended; /* a last line without a line break */
 } TideFrame;

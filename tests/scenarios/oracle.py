@@ -14,6 +14,8 @@ import re
 import struct
 import zlib
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Iterator
 from zoneinfo import ZoneInfo
 
@@ -415,18 +417,28 @@ def fields_in(parts: Any) -> Iterator[str]:
 
 # ---- cells ----
 
+def float_holds(text: str) -> bool:
+    """Whether no other number of as many digits as text has is nearer to its float, or one that is makes another float."""
+    digits = len(Decimal(text).normalize().as_tuple().digits)
+    nearest = f"{float(text):.{digits - 1}e}"
+    return Decimal(nearest) == Decimal(text) or float(nearest) != float(text)
+
+
 def encoded(value: Text, how: str) -> bytes:
     if how == "json":
         return json_text(value.raw).encode()
     if how == "int64":
-        if not isinstance(value.raw, Number) or not re.fullmatch(r"-?\d+", value.raw):
+        if not isinstance(value.raw, Number):
             raise Bad("number", "type")
-        if not -(1 << 63) <= int(value.raw) < 1 << 63:
+        whole = Fraction(Decimal(value.raw))
+        if whole.denominator != 1 or not -(1 << 63) <= whole < 1 << 63:
             raise Bad("number")
-        return struct.pack(">q", int(value.raw))
+        return struct.pack(">q", int(whole))
     if how == "float64":
         if not isinstance(value.raw, Number):
             raise Bad("number", "type")
+        if not float_holds(value.raw):
+            raise Bad("number")
         return struct.pack(">d", float(value.raw))
     return value.text.encode()
 

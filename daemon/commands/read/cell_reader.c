@@ -395,7 +395,9 @@ static TideEncoding
 encoding_of(TideDeclaredColumn column)
 {
   TideEncoding encoding = declared_encoding(column);
-  return encoding == TIDE_ENCODE_JSON ? TIDE_ENCODE_TEXT : encoding;
+  return encoding == TIDE_ENCODE_JSON              ? TIDE_ENCODE_TEXT
+         : encoding == TIDE_ENCODE_FLOAT64_ROUNDED ? TIDE_ENCODE_FLOAT64
+                                                   : encoding;
 }
 
 /* Whether fields of other declarations may have made @cell's name, too, and are stored otherwise than @encoding: after

@@ -1,13 +1,18 @@
 #include "model/table/cell_value.h"
 
+#include "model/table/unit_change.h"
 #include "util/json_writer.h"
 #include "util/number_text.h"
 
+#include <float.h>
 #include <math.h>
 #include <msgpack.h>
 
 /* Longer ones are no sensor's: a double has at most 17 digits that count, and 308 before the point. */
 #define NUMBER_MAX_BYTES 400u
+
+/* Of the greatest and the least. */
+#define INT64_MAX_DIGITS 19u
 
 /* Texts of more digits are not printed the same from a double anyway. */
 #define DOUBLE_MAX_DIGITS 15u
@@ -18,7 +23,7 @@
 /* ---- one field ---- */
 
 static gboolean
-read_int64(TideBytes text, gint64 *ret_value)
+read_digits(TideBytes text, gint64 *ret_value)
 {
   gboolean is_negative = text.len > 0 && text.data[0] == '-';
   gint64 value = 0; /* negative while it grows: there is one more of those */
@@ -34,6 +39,26 @@ read_int64(TideBytes text, gint64 *ret_value)
     return FALSE;
   *ret_value = is_negative ? value : -value;
   return TRUE;
+}
+
+/* 5.0 and 1e3 are integers, too. */
+static gboolean
+read_int64(TideBytes text, gint64 *ret_value)
+{
+  TideDecimal decimal;
+  char digits[INT64_MAX_DIGITS + 1];
+  if (read_digits(text, ret_value))
+    return TRUE;
+  gboolean is_number = text.len > 0 && (text.data[0] == '-' || g_ascii_isdigit(text.data[0]));
+  if (!is_number || !tide_decimal_read(text, &decimal))
+    return FALSE;
+  gint n_digits = decimal.n_digits > 0 ? (gint)decimal.n_digits + decimal.exponent : 1;
+  if ((decimal.n_digits > 0 && decimal.exponent < 0) || n_digits > (gint)INT64_MAX_DIGITS)
+    return FALSE;
+  digits[0] = decimal.is_negative ? '-' : '0';
+  for (gint i = 0; i < n_digits; i++)
+    digits[1 + i] = (char)('0' + (i < (gint)decimal.n_digits ? decimal.digits[i] : 0));
+  return read_digits(tide_bytes(digits, 1 + (gsize)n_digits), ret_value);
 }
 
 /* Only what a decimal number is made of, so that strtod() sees neither hex nor names of infinities. */
@@ -52,6 +77,34 @@ read_float64(TideBytes text, double *ret_value)
   terminated[text.len] = '\0';
   *ret_value = g_ascii_strtod(terminated, &end);
   return *end == '\0' && isfinite(*ret_value);
+}
+
+/* The digits of the number @text that count, without zeros at either end, into @digits of as many bytes. */
+static gsize
+digits_that_count(const char *text, gsize len, char *digits)
+{
+  gsize n = 0;
+  for (gsize i = 0; i < len && (text[i] | 0x20) != 'e'; i++)
+    if (g_ascii_isdigit(text[i]) && (n > 0 || text[i] != '0'))
+      digits[n++] = text[i];
+  while (n > 0 && digits[n - 1] == '0')
+    n--;
+  return n;
+}
+
+/* Whether @number, the nearest to @text, is as good as the text: no other number of so many digits is nearer to it.
+ * Beside a power of two that may be one that names another float; then @text alone names this one. */
+static gboolean
+holds_text(double number, TideBytes text)
+{
+  char digits[NUMBER_MAX_BYTES], printed[NUMBER_MAX_BYTES + 16], same[sizeof printed], format[16];
+  gsize n = digits_that_count((const char *)text.data, text.len, digits);
+  if (n == 0 || (n <= DBL_DIG && fabs(number) >= DBL_MIN)) /* no two of so few digits share their bits */
+    return TRUE;
+  g_snprintf(format, sizeof format, "%%.%ue", (guint)n - 1);
+  g_ascii_formatd(printed, sizeof printed, format, number);
+  return (digits_that_count(printed, strlen(printed), same) == n && memcmp(same, digits, n) == 0) ||
+         g_ascii_strtod(printed, NULL) != number;
 }
 
 gboolean
@@ -77,8 +130,12 @@ tide_cell_value_append(TideEncoding encoding, const TideField *field, TideBuffer
     bits = (guint64)integer;
     break;
   case TIDE_ENCODE_FLOAT64:
+  case TIDE_ENCODE_FLOAT64_ROUNDED:
     *ret_detail = "not a finite number";
     if (!read_float64(field->text, &number))
+      return FALSE;
+    *ret_detail = "more digits than a float64 holds, or too close to zero; 'encode: float64_rounded' takes the nearest";
+    if (encoding == TIDE_ENCODE_FLOAT64 && !holds_text(number, field->text))
       return FALSE;
     memcpy(&bits, &number, sizeof bits);
     break;

@@ -15,8 +15,9 @@ G_BEGIN_DECLS
 
 /**
  * tide_cell_value_append: append the value of @field, which is not null, to @out.
- * INT64 takes decimal integers from Long.MIN_VALUE to Long.MAX_VALUE, FLOAT64 decimal numbers, both as they are written
- * by the sender, in quotes or not; of a FLOAT64 the nearest double is kept, and what is beyond the largest is no
+ * INT64 takes decimal integers from Long.MIN_VALUE to Long.MAX_VALUE, 5.0 and 1e3 among them, FLOAT64 decimal numbers,
+ * both as they are written by the sender, in quotes or not. A FLOAT64 must hold all digits that were written, those that
+ * any program prints of a double among them; FLOAT64_ROUNDED is the nearest double. What is beyond the largest is no
  * number. JSON puts texts in quotes and leaves numbers, booleans and JSON as they are. Returns: FALSE with @ret_detail
  * (a string literal) when the text is no such number; @out is as it was then. Threads: any. Allocates: only by growing
  * @out.

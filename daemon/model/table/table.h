@@ -37,6 +37,7 @@ typedef enum TideEncoding {
   TIDE_ENCODE_INT64,   /* 8 bytes big-endian, as Java's Bytes.toBytes(long) */
   TIDE_ENCODE_FLOAT64, /* 8 bytes big-endian, as Bytes.toBytes(double) */
   TIDE_ENCODE_JSON,    /* the JSON text: strings in quotes */
+  TIDE_ENCODE_FLOAT64_ROUNDED, /* as FLOAT64, of any number the nearest one */
 } TideEncoding;
 
 /* Whether all fields of a rule go into one cell. */

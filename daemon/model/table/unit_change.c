@@ -45,8 +45,8 @@ trim(TideDecimal *decimal)
   }
 }
 
-static gboolean
-read_decimal(TideBytes text, TideDecimal *decimal)
+gboolean
+tide_decimal_read(TideBytes text, TideDecimal *decimal)
 {
   gsize at = 0;
   if (text.len == 0 || text.len > TIDE_DECIMAL_MAX_BYTES)
@@ -79,7 +79,7 @@ read_decimal(TideBytes text, TideDecimal *decimal)
 gboolean
 tide_unit_change_read(const char *text, TideDecimal *ret_decimal)
 {
-  if (!read_decimal(tide_bytes_of_string(text), ret_decimal))
+  if (!tide_decimal_read(tide_bytes_of_string(text), ret_decimal))
     return FALSE;
   if (ret_decimal->n_digits == 0)
     return TRUE;
@@ -192,7 +192,7 @@ tide_unit_change_apply(const TideUnitChange *change, TideBytes text, TideBuffer 
 {
   TideDecimal number, product;
   *ret_detail = no_number;
-  if (!read_decimal(text, &number))
+  if (!tide_decimal_read(text, &number))
     return FALSE;
   *ret_detail = too_long;
   multiply(&number, &change->scale, &product);

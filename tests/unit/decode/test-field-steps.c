@@ -248,9 +248,9 @@ TEST("/field-steps/senml-resolves-base-fields")
       {"{\"n\":\"x\",\"v\":9007199254740993.000000001}", "n=S:x t=N:1795871383.123 v=N:9007199254740993.000000001;"},
       {"{\"n\":\"x\",\"v\":\"1\"}", "a number that cannot be kept exactly: 'v' is no number, as SenML has it, got '1'"},
       {"{\"n\":1}", "a number that cannot be kept exactly: 'n' is no text, as SenML has it, got '1'"},
-      {"[{\"bv\":1e30,\"v\":1e-30}]",
-       "a number that cannot be kept exactly: 'bv' is a number of too many digits to add, got '1e30'"},
-      {"{\"v\":1e999999999999}", "a number that cannot be kept exactly: 'v' is a number of too many digits to add to, "
+      {"[{\"bv\":1e40,\"v\":1e-30}]",
+       "a number that cannot be kept exactly: 'bv' is a number of too many digits to add, got '1e40'"},
+      {"{\"v\":1e999999999999}", "a number that cannot be kept exactly: 'v' is a number of too many digits to add, "
                                  "got '1e999999999999'"});
 }
 
@@ -369,6 +369,49 @@ TEST("/field-steps/every-format-has-them")
         {"\x81\xA1l\x91\x82\xA1n\xA1x\xA1v\xCB\x3F\xB9\x99\x99\x99\x99\x99\x9A", "l/x=N:0.1;"});
 }
 
+TEST("/field-steps/csv-as-loggers-write-it")
+{
+  CHECK("  format: csv\n  csv: { columns: [a, _, b], comment: \"//\" }\n",
+        {"// x,\"\n1,2,3\n//\n\n4,5,6", "a=N:1 b=N:3;a=N:4 b=N:6;"},
+        {"1,2", "not in the declared format: fewer values than "
+                "there are columns, at byte 3"},
+        {"//x", "the message is empty: no line but empty ones, and those that are passed over, at byte 0"});
+  CHECK("  format: csv\n  csv: { header: true, skip_lines: 1, skip_after_header: 1, comment: \"#\" }\n",
+        {"Logger 7\n# c\na,b,\n#d\nV,A,\n1,2,3\n", "a=N:1 b=N:2;"},
+        {"Logger 7\na,b,\nV,A,\n",
+         "not in the declared format: its only line was taken for the names of the columns: where "
+         "messages have no such line, name them with 'csv.columns', at byte 0"});
+  CHECK("  format: csv\n  csv: { columns: [a, b, c], trim: true }\n", {" x y ,\t1 ,  ", "a=S:x y b=N:1 c=0:;"},
+        {"a, \" q,\"\"\" ,true ", "a=S:a b=S: q,\" c=B:true;"},
+        {" \"a\" x,1,2", "not in the declared format: bytes behind the closing quote, in 'a', at byte 5"});
+  CHECK("  format: csv\n  csv: { header: true, trim: true, delimiter: \"\\t\" }\n", {"a\t b \n \t1", "a=0: b=N:1;"});
+  CHECK("  format: csv\n  csv: { columns: [a, b, c], delimiter: \";\", decimal_comma: true }\n",
+        {"1,5;-0,25;1.5", "a=N:1.5 b=N:-0.25 c=N:1.5;"}, {"1,2,3;1,;,5", "a=S:1,2,3 b=S:1, c=S:,5;"},
+        {"\"1,5\";1,5e3;7", "a=S:1,5 b=N:1.5e3 c=N:7;"});
+}
+
+/* A comment with a quote in it, between lines of which one is bad: the others are read. */
+TEST("/field-steps/csv-goes-on-behind-a-bad-line")
+{
+  g_auto(StepsFixture) fixture = steps_fixture("  format: csv\n  on_bad_reading: reading\n"
+                                               "  csv: { columns: [a, b], comment: \"#\", trim: true }\n");
+  g_autofree char *outcome = outcome_of(&fixture, TIDE_BYTES_LITERAL("1,2\n3\n#\"\n4, \"5\n6\",7\n8, \"9\""));
+  g_assert_cmpstr(outcome, ==, "a=N:1 b=N:2;;;a=N:8 b=S:9;");
+}
+
+TEST("/field-steps/influx-prefixes-keep-names-apart")
+{
+  CHECK("  format: influx\n  influx: { tag_prefix: t_ }\n",
+        {"m,time=x,measurement=y,v=z v=1 7", "measurement=S:m t_time=S:x t_measurement=S:y t_v=S:z v=N:1 time=N:7;"},
+        {"m,a=x time=1", "the field appears twice: a tag or field may not have the name of the line's own time, unless "
+                         "'readings.influx' gives it a prefix, in 'time', at byte 6"});
+  CHECK(
+      "  format: influx\n  influx: { field_prefix: f. }\n",
+      {"m,v=z v=1,time=2,measurement=\"x\" 7", "measurement=S:m v=S:z f.v=N:1 f.time=N:2 f.measurement=S:x time=N:7;"});
+  CHECK("  format: influx\n  influx: { tag_prefix: t_ }\n  fields: [{ split: $tags, by: \",\", into: [x, y] }]\n",
+        {"m,b=1,a=2 v=1", "measurement=S:m t_b=S:1 t_a=S:2 $tags=S:a=2,b=1 v=N:1 x=S:a=2 y=S:b=1;"});
+}
+
 /* The tags of a line name it, those that are left after the steps. */
 TEST("/field-steps/what-names-a-line-stays-its-name")
 {
@@ -433,6 +476,19 @@ TEST("/field-steps/a-mistake-says-what-may-be")
                 "first\n");
   check_problem("  fields: [{ resolve: xml }]\n",
                 "6:23 error: 'readings.fields.resolve' must be one of senml, got 'xml'\n");
+}
+
+TEST("/field-steps/options-of-lines-that-cannot-be-meant")
+{
+  check_problem("  format: csv\n  csv: { columns: [a], decimal_comma: true }\n",
+                "7:39 error: 'readings.csv.decimal_comma' needs a delimiter that is no comma: add, for instance, "
+                "'delimiter: \";\"'\n");
+  check_problem(
+      "  format: csv\n  csv: { columns: [a], skip_after_header: 1 }\n",
+      "7:43 error: 'readings.csv.skip_after_header' needs 'header: true': without one, 'skip_lines' passes over "
+      "lines\n");
+  check_problem("  influx: { tag_prefix: a }\n",
+                "6:11 error: 'readings.influx' has no effect with 'format: json': remove it\n");
 }
 
 TEST("/field-steps/the-configuration-in-force-has-them")

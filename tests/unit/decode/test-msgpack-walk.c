@@ -20,6 +20,34 @@ TEST("/msgpack-walk/forms-of-messages")
   decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
 }
 
+TEST("/msgpack-walk/integers-name-members-by-their-digits")
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x82\x01\x02\xFF\x03", "1=N:2 -1=N:3;"),
+      DECODER_CASE("\x81\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", "18446744073709551615=N:1;"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x81\x07\x01",
+                   "a/7=N:1;"),
+      DECODER_CASE("\x81\xA1"
+                   "a\x91\x81\x07\x01",
+                   "a=J:[{\"7\":1}];"),
+  };
+  decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
+}
+
+/* Fluentd's, in its forms of 8 bytes. */
+TEST("/msgpack-walk/event-times-are-times")
+{
+  static const DecoderCase cases[] = {
+      DECODER_CASE("\x81\xA1v\xD7\x00\x55\x07\x33\x7C\x1D\xCD\x65\x00", "v=N:1426535292.500000000;"),
+      DECODER_CASE("\x81\xA1v\xC7\x08\x00\xFF\xFF\xFF\xFF\x00\x00\x00\x00", "v=N:4294967295;"),
+      DECODER_CASE("\x81\xA1v\xD7\x00\x55\x07\x33\x7C\x3B\x9A\xCA\x00", "type@3"),
+      DECODER_CASE("\x81\xA1v\xD6\x00\x55\x07\x33\x7C", "type@3"),
+      DECODER_CASE("\x81\xA1v\xD7\x01\x55\x07\x33\x7C\x1D\xCD\x65\x00", "type@3"),
+  };
+  decoder_fixture_check_format(TIDE_FORMAT_MSGPACK, cases, G_N_ELEMENTS(cases));
+}
+
 TEST("/msgpack-walk/every-kind-of-value")
 {
   static const DecoderCase cases[] = {
@@ -61,7 +89,11 @@ TEST("/msgpack-walk/faults-and-their-places")
       DECODER_CASE("\x81\xA5p", "parse@3"),
       DECODER_CASE("\x81\xA1p\xCD\x01", "parse@5"),
       DECODER_CASE("\x81\xA1p\xC1", "parse@3"),
-      DECODER_CASE("\x81\x01\x01", "parse@1"),
+      DECODER_CASE("\x81\xC0\x01", "parse@1"),
+      DECODER_CASE("\x81\xCB\x3F\xE0\0\0\0\0\0\0\x01", "parse@1"),
+      DECODER_CASE("\x82\x01\x01\xA1"
+                   "1\x02",
+                   "duplicate_field@5"),
       DECODER_CASE("\x81\x90\x01", "parse@1"),
       DECODER_CASE("\x81\xC4\x01p\x01", "parse@1"),
       DECODER_CASE("\x81\xA1", "parse@2"),

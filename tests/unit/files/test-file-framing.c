@@ -69,6 +69,18 @@ TEST("/csv")
   ASSERT_RECORDS(csv, "\"\"\n\"\"\"\"\n1\n", "[\"\"]1[\"\"\"\"]1[1]1");
 }
 
+/* A quote in a comment opens nothing; with trimmed spaces, one behind them does. */
+TEST("/csv-as-loggers-write-it")
+{
+  TideFileFraming commented = csv, trimmed = csv;
+  commented.comment = TIDE_BYTES_LITERAL("//");
+  trimmed.trims = TRUE;
+  ASSERT_RECORDS(commented, "//\",\n1\n// 2\n/\"3\n", "[1]1[/\"3]1");
+  ASSERT_RECORDS(commented, "//,\"x\n1,2\n3,\"4\"\n", "[1,2]1[3,\"4\"]1");
+  ASSERT_RECORDS(trimmed, "1, \"a\nb\"\n2\n", "[1, \"a\\x0Ab\"]2[2]1");
+  ASSERT_RECORDS(csv, "1, \"a\nb\"\n2\n", "[1, \"a]1[b\"]1[2]1");
+}
+
 /* A text in quotes may hold what looks like a line, or like one's end. */
 TEST("/influx")
 {

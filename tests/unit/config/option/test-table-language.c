@@ -178,9 +178,10 @@ static const ConfigProblemCase one_problem[] = {
     {"splits-file-device", WITH_TABLE("splits: { file: /dev/zero }"),
      "4:116 error: cannot read the split points in '/dev/zero': it is not a regular file"},
     {"encode-unknown", WITH_COLUMNS("{ family: M, from: \"*\", encode: int32 }"),
-     "4:106 error: 'tables.T.columns.encode' must be one of text, int64, float64, json, got 'int32'"},
+     "4:106 error: 'tables.T.columns.encode' must be one of text, int64, float64, float64_rounded, json, got 'int32'"},
     {"item-encode-unknown", WITH_COLUMNS("{ family: M, from: [{ field: a, encode: int32 }] }"),
-     "4:114 error: 'tables.T.columns.from.encode' must be one of text, int64, float64, json, got 'int32'"},
+     "4:114 error: 'tables.T.columns.from.encode' must be one of text, int64, float64, float64_rounded, json, got "
+     "'int32'"},
     {"value-without-as", WITH_COLUMNS("{ family: M, from: [{ value: x }] }"),
      "4:94 error: 'tables.T.columns.from.as' is missing: a value that is made has no name of its own"},
     {"value-with-encode", WITH_COLUMNS("{ family: M, from: [{ value: x, as: y, encode: text }] }"),

@@ -42,7 +42,28 @@ TEST("/cell-value/numbers-are-big-endian")
       {TIDE_ENCODE_FLOAT64, "-1e3", "c08f400000000000"},
       {TIDE_ENCODE_FLOAT64, "1E-2", "3f847ae147ae147b"},
       {TIDE_ENCODE_FLOAT64, "1.7976931348623157e308", "7fefffffffffffff"},
-      {TIDE_ENCODE_FLOAT64, "9007199254740993", "4340000000000000"},
+      {TIDE_ENCODE_FLOAT64, "9007199254740992", "4340000000000000"},
+      {TIDE_ENCODE_FLOAT64_ROUNDED, "9007199254740993", "4340000000000000"},
+      {TIDE_ENCODE_FLOAT64_ROUNDED, "1e-400", "0000000000000000"},
+      {TIDE_ENCODE_FLOAT64_ROUNDED, "60.4", "404e333333333333"},
+      {TIDE_ENCODE_INT64, "5.0", "0000000000000005"},
+      {TIDE_ENCODE_INT64, "-5.00", "fffffffffffffffb"},
+      {TIDE_ENCODE_INT64, "1e3", "00000000000003e8"},
+      {TIDE_ENCODE_INT64, "1.5E1", "000000000000000f"},
+      {TIDE_ENCODE_INT64, "0.0", "0000000000000000"},
+      {TIDE_ENCODE_INT64, "-0e99", "0000000000000000"},
+      {TIDE_ENCODE_INT64, "9223372036854775807.0", "7fffffffffffffff"},
+      {TIDE_ENCODE_INT64, "-9.223372036854775808e18", "8000000000000000"},
+      /* what programs print of doubles: 17 digits, as few as tell it from others, all of them, and the least */
+      {TIDE_ENCODE_FLOAT64, "60.399999999999999", "404e333333333333"},
+      {TIDE_ENCODE_FLOAT64, "60.40", "404e333333333333"},
+      {TIDE_ENCODE_FLOAT64, "0.10000000000000000555", "3fb999999999999a"},
+      {TIDE_ENCODE_FLOAT64, "0.1000000000000000055511151231257827021181583404541015625", "3fb999999999999a"},
+      {TIDE_ENCODE_FLOAT64, "5.684341886080802e-14", "3d30000000000000"},
+      {TIDE_ENCODE_FLOAT64, "5.6843418860808015e-14", "3d30000000000000"},
+      {TIDE_ENCODE_FLOAT64, "4.9E-324", "0000000000000001"},
+      {TIDE_ENCODE_FLOAT64, "0e-999", "0000000000000000"},
+      {TIDE_ENCODE_FLOAT64, "1000000000000000000000000", "44ea784379d99db4"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     const char *detail = NULL;
@@ -58,8 +79,14 @@ TEST("/cell-value/what-is-no-number-is-refused")
   static const char *const no_integers[] = {"",
                                             "-",
                                             "600.550",
-                                            "1e3",
-                                            "5.0",
+                                            "5.5",
+                                            "1e-1",
+                                            "1e19",
+                                            "1e99999999999999",
+                                            "9223372036854775808.0",
+                                            "5.0x",
+                                            "+5.0",
+                                            ".0",
                                             "+5",
                                             "9223372036854775808",
                                             "-9223372036854775809",
@@ -79,6 +106,14 @@ TEST("/cell-value/what-is-no-number-is-refused")
     g_test_message("'%s'", no_floats[i]);
     g_assert_null(encoded(TIDE_ENCODE_FLOAT64, TIDE_VALUE_STRING, no_floats[i], &detail));
     g_assert_cmpstr(detail, ==, "not a finite number");
+  }
+  static const char *const rounded[] = {"9007199254740993", "-9007199254740993.0",   "1e-400",
+                                        "3e-324",           "0.1000000000000000057", "123456789012345678"};
+  for (gsize i = 0; i < G_N_ELEMENTS(rounded); i++) {
+    g_assert_null(encoded(TIDE_ENCODE_FLOAT64, TIDE_VALUE_NUMBER, rounded[i], &detail));
+    g_assert_nonnull(strstr(detail, "float64_rounded"));
+    g_autofree char *nearest = encoded(TIDE_ENCODE_FLOAT64_ROUNDED, TIDE_VALUE_NUMBER, rounded[i], &detail);
+    g_assert_nonnull(nearest);
   }
   g_autofree char *long_number = g_strnfill(401, '1');
   g_assert_null(encoded(TIDE_ENCODE_FLOAT64, TIDE_VALUE_STRING, long_number, &detail));
