@@ -77,8 +77,8 @@ tide_field_steps_read(const TideDecodeOptions *options, const char *name)
   return FALSE;
 }
 
-/* In names of a list's items. */
-static char item_separator[] = "/";
+/* Of an object with a list in it, in which nothing is nested. */
+#define LIST_DEPTH 2u
 
 static void
 open_reader(TideFieldSteps *steps, TextReader *reader)
@@ -111,8 +111,7 @@ tide_field_steps_new(const TideDecodeOptions *options, TideFieldNames *names, gu
   steps->texts.options.max_readings = options->max_fields;
   steps->lists.options = steps->texts.options;
   steps->lists.options.arrays = TIDE_ARRAY_INDEX;
-  steps->lists.options.raw_objects = TRUE;
-  steps->lists.options.separator = item_separator;
+  steps->lists.options.max_depth = LIST_DEPTH;
   open_reader(steps, &steps->texts);
   open_reader(steps, &steps->lists);
   for (guint i = 0; i < n_steps(options); i++)
@@ -310,28 +309,22 @@ check_list(TideFieldSteps *steps, const TideField *field)
          bad_field(steps, TIDE_REJECT_TYPE, field, "it is no list, or text of one, of names and values");
 }
 
-/* The items of @field's list, as fields of a reading whose names count from "/0". */
+/* The items of @field's list, as fields of a reading. A text that only looks like a list is none: in the object around
+ * it, what is behind its end could be members. */
 static gboolean
 read_list(TideFieldSteps *steps, const TideField *field, TideReading **ret_reading)
 {
-  const TideBytes begin = TIDE_BYTES_LITERAL("{\"\":");
+  static const char flat[] = "it is no list of texts, numbers, booleans and nulls alone";
   TideBuffer *text = &steps->scratch->pieces;
   guint32 n_readings;
-  if (!check_list(steps, field))
-    return FALSE;
+  if (field->kind != TIDE_VALUE_JSON)
+    return bad_field(steps, TIDE_REJECT_TYPE, field, flat);
   tide_buffer_reset(text);
-  tide_buffer_append_bytes(text, begin);
+  tide_buffer_append_bytes(text, TIDE_BYTES_LITERAL("{\"\":"));
   tide_buffer_append_bytes(text, field->text);
   tide_buffer_append_byte(text, '}');
-  if (!read_json(steps, &steps->lists, field, tide_buffer_bytes(text), ret_reading, &n_readings))
-    return FALSE;
-  for (guint32 i = 0; i < (*ret_reading)->n_fields; i++) {
-    char expected[16];
-    g_snprintf(expected, sizeof expected, "%s%u", item_separator, i);
-    if (n_readings != 1 || !tide_bytes_equal((*ret_reading)->fields[i].name, tide_bytes_of_string(expected)))
-      return bad_field(steps, TIDE_REJECT_TYPE, field, "it is no list without lists in it");
-  }
-  return TRUE;
+  return read_json(steps, &steps->lists, field, tide_buffer_bytes(text), ret_reading, &n_readings) ||
+         (steps->reject->reason == TIDE_REJECT_DEPTH && bad_field(steps, TIDE_REJECT_TYPE, field, flat));
 }
 
 /* Two lists: the n-th name is that of the n-th value. */

@@ -164,22 +164,22 @@ TEST("/field-steps/pivot-takes-two-lists")
   CHECK(
       "  fields: [{ pivot: values, names: dsnames, into: \"\" }]\n",
       {"{\"values\":[1,2.5],\"dsnames\":[\"rx\",\"tx\"]}", "rx=N:1 tx=N:2.5;"}, {"{\"values\":[],\"dsnames\":[]}", ";"},
-      {"{\"values\":[null,{\"a\":[1]}],\"dsnames\":[\"a\",1]}", "a=0: 1=J:{\"a\":[1]};"},
+      {"{\"values\":[null,\"x\",true],\"dsnames\":[\"a\",1,1.5]}", "a=0: 1=S:x 1.5=B:true;"},
       {"{\"values\":[1,2],\"dsnames\":[\"rx\"]}",
        "a value of a kind that is declared as 'reject': 'values' is a list of another length than that of the names, "
        "got '[1,2]'"},
       {"{\"values\":[1]}", "a field that the key or the time needs is absent or null: the list of the names of its "
                            "values is absent or null, in 'values', got '[1]'"},
       {"{\"values\":[[1]],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no list "
-                                                 "without lists in it, got '[[1]]'"},
+                                                 "of texts, numbers, booleans and nulls alone, got '[[1]]'"},
       {"{\"values\":[1],\"dsnames\":[null]}", "a value of a kind that is declared as 'reject': 'dsnames' is a list in "
                                               "which something is no text or number, got '[null]'"},
-      {"{\"values\":\"[1],\\\"x\\\":[2]\",\"dsnames\":[\"a\",\"b\"]}",
-       "a value of a kind that is declared as 'reject': 'values' is no list without lists in it, got "
-       "'[1],\"x\":[2]'"},
-      {"{\"values\":\"[1]}{\\\"\\\":[2]\",\"dsnames\":[\"a\"]}",
-       "a value of a kind that is declared as 'reject': 'values' is no list without lists in it, got "
-       "'[1]}{\"\":[2]'"});
+      {"{\"values\":[{}],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no list "
+                                                "of texts, numbers, booleans and nulls alone, got "
+                                                "'[{}]'"},
+      {"{\"values\":\"[1]\",\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no "
+                                                   "list of texts, numbers, booleans and nulls alone, got "
+                                                   "'[1]'"});
 }
 
 TEST("/field-steps/split-takes-parts-of-texts")
