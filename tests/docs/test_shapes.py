@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of shapes in docs/configuration.md: each message becomes the readings that its line says.
+"""The tables of shapes and of steps in docs/configuration.md: each message becomes the readings that its line says.
 
     test_shapes.py BUILD
 """
@@ -21,19 +21,19 @@ tables: {{ T: {{ key: [{{ time: epoch_ms }}], columns: {{ family: M, from: "*" }
 """
 
 
-def lines_of_table() -> list[list[str]]:
+def lines_of_table(heading: str) -> list[list[str]]:
     """Messages, options and readings of each line; of messages that are cut, none."""
-    part = PAGE.read_text(encoding="utf-8").split("\n### Shapes\n")[1].split("\n### ")[0]
+    part = PAGE.read_text(encoding="utf-8").split(f"\n### {heading}\n")[1].split("\n### ")[0]
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| `")]
     return [cells for cells in lines if "..." not in cells[0]]
 
 
-def fields_of(program: str, messages: list[str], options: str) -> list[set[str]]:
+def fields_of(program: str, messages: list[str], options: str, key: str = "") -> list[set[str]]:
     """The fields of each reading that a table takes."""
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "shapes.yaml")
         path.write_text(CONFIG.format(options=options), encoding="utf-8")
-        done = subprocess.run([program, "explain", "--offline", "-f", "json", "-c", str(path)], input="\n".join(messages) + "\n",
+        done = subprocess.run([program, "explain", "--offline", "-f", "json", "-c", str(path), "--key", key], input="\n".join(messages) + "\n",
                               stdout=subprocess.PIPE, check=False, text=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 0, done.stdout
@@ -51,8 +51,15 @@ def expected(text: str, n_messages: int) -> list[set[str]]:
 
 def main() -> int:
     program, failed = str(Path(sys.argv[1], "daemon/tidemark")), 0
-    lines = lines_of_table()
-    print(f"1..{len(lines)}")
+    lines = lines_of_table("Shapes")
+    steps = lines_of_table("Fields made of fields")
+    print(f"1..{len(lines) + len(steps)}")
+    for number, (message, step, readings) in enumerate(steps, len(lines) + 1):
+        sent, *keys = re.findall(r"`([^`]+)`", message)
+        fields = fields_of(program, [sent], f"fields: [{step.strip('`')}]", "".join(keys))
+        wanted = expected(readings, 1)
+        failed += fields != wanted
+        print(f"{'ok' if fields == wanted else 'not ok'} {number} - {step}: {fields}")
     for number, (messages, options, readings) in enumerate(lines, 1):
         sent = re.findall(r"`([^`]+)`", messages)
         # {NAME} needs quotes in a mapping between braces.
@@ -61,7 +68,7 @@ def main() -> int:
         wanted = expected(readings, len(sent))
         failed += fields != wanted
         print(f"{'ok' if fields == wanted else 'not ok'} {number} - {options}: {fields}")
-    return 1 if failed or len(lines) < 10 else 0
+    return 1 if failed or min(len(lines), len(steps)) < 8 else 0
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class ExampleCase:
         if "#text" in message:
             return Message(message["#text"].encode(), is_json=False)
         if "#hex" in message:
-            return Message(bytes.fromhex(message["#hex"]), is_json=False)
+            return Message(bytes.fromhex(message["#hex"]), message.get("#key"), is_json=False)
         if "#value" not in message:
             return Message(json.dumps(message).encode())
         value = message["#value"]

@@ -106,7 +106,8 @@ def shows_first_message(case: ExampleCase) -> bool:
     head = "".join(line.lstrip("# ") for line in case.config_path.read_text(encoding="utf-8").split("\n\n")[0].splitlines(True))
     if not first.is_json and first.value is not None:
         return first.value.hex(" ") in head.replace("\n", " ") or first.value.decode("utf-8", "replace").rstrip("\n") in head
-    found = re.search(r"\{.*?\}(?=\n(?!\s*\"))", head, re.DOTALL)
+    brackets = (r"\[\{", r"\}\]") if first.value is not None and first.value.startswith(b"[") else (r"\{", r"\}")
+    found = re.search(r"%s.*?%s(?=\n(?!\s*\"))" % brackets, head, re.DOTALL)
     message = found.group(0).replace("\n", " ") if found else ""
     return first.value is not None and json.loads(message) == json.loads(first.value)
 
