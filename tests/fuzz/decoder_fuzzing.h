@@ -19,6 +19,9 @@ static const TideAvroSchema *fuzz_schema;
 /* Of protobuf. */
 static TideProtobufSchema *fuzz_descriptors;
 
+/* What is made of the fields of readings. */
+static TideFieldOptions fuzz_fields;
+
 /* Where readings are. */
 static inline TideLayoutOptions
 layout_of(guint8 byte)
@@ -68,6 +71,7 @@ options_of(TideReadingFormat format, const guint8 *data, gsize size, gsize *ret_
               .quotes = !has_tabs,
               .null_values = (byte & 1) != 0 ? null_values : NULL},
       .protobuf = fuzz_descriptors,
+      .fields = fuzz_fields,
       .booleans = (byte & 8) != 0 ? TIDE_BOOLEAN_NUMBER : TIDE_BOOLEAN_TEXT,
       .arrays = (TideArrayForm)((byte & 3) % 3),
       .max_message_bytes = is_tight ? 256 : 1024 * 1024,
