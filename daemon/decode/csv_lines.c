@@ -26,9 +26,8 @@
 #include "decode/lines.h"
 
 typedef struct Column {
-  TideBytes name;
+  TideBytes name; /* without data: its values are left out */
   gsize position; /* of its name in the message; that of the value where it is declared */
-  gboolean is_left_out;
 } Column;
 
 /* What the options say, and the columns. */
@@ -36,6 +35,7 @@ typedef struct Csv {
   const TideDecodeOptions *options; /* borrowed */
   guint8 delimiter;
   gboolean has_header;
+  gboolean trims;
   guint8 ends_text[256]; /* what ends a value without quotes, or may not stand in one */
   TideBytes comment;     /* what one begins with; empty: there are none */
   GArray *null_values;   /* owned (element-type TideBytes) */
@@ -57,6 +57,7 @@ open_csv(TideShaper *shaper)
   Csv *csv = g_new0(Csv, 1);
   csv->options = shaper->options;
   csv->has_header = options->header || options->columns == NULL;
+  csv->trims = options->trim;
   csv->comment = tide_bytes_of_string(options->comment);
   csv->delimiter = options->delimiter != NULL ? (guint8)options->delimiter[0] : ',';
   csv->ends_text[csv->delimiter] = csv->ends_text['\n'] = csv->ends_text['\r'] = TRUE;
@@ -68,7 +69,7 @@ open_csv(TideShaper *shaper)
   }
   csv->columns = g_array_new(FALSE, FALSE, sizeof(Column));
   for (char *const *name = options->columns; name != NULL && *name != NULL; name++) {
-    Column column = {.name = tide_bytes_of_string(*name), .is_left_out = strcmp(*name, TIDE_NO_NAME) == 0};
+    Column column = {.name = tide_bytes_of_string(strcmp(*name, TIDE_NO_NAME) != 0 ? *name : NULL)};
     g_array_append_val(csv->columns, column);
   }
   return csv;
@@ -100,14 +101,14 @@ find_line_end(const TideLines *lines, gsize start)
     guint8 byte = message.data[at];
     gboolean is_special = byte == '"' && csv->options->csv.quotes && (in_quotes || may_open);
     in_quotes = in_quotes != is_special;
-    may_open = is_special || byte == csv->delimiter || (may_open && csv->options->csv.trim && is_blank(byte));
+    may_open = is_special || byte == csv->delimiter || (may_open && csv->trims && is_blank(byte));
   }
   return in_quotes ? message.len + 1 : at;
 }
 
 /* ---- values ---- */
 
-static void
+static G_GNUC_NO_INLINE void
 trim(TideBytes *text)
 {
   while (text->len > 0 && is_blank(text->data[0]))
@@ -117,10 +118,10 @@ trim(TideBytes *text)
 }
 
 /* Passes over what stands around a value in quotes, if it may. */
-static inline void
+static G_GNUC_NO_INLINE void
 skip_blanks(TideLines *lines, const Csv *csv)
 {
-  while (csv->options->csv.trim && is_blank(*lines->at) && *lines->at != csv->delimiter)
+  while (is_blank(*lines->at) && *lines->at != csv->delimiter)
     lines->at++;
 }
 
@@ -143,7 +144,8 @@ take_quoted(TideLines *lines, TideBytes name, TideBytes *ret_text)
     from = lines->at + 1;
   }
   *ret_text = tide_bytes(opened + 1, (gsize)(out - opened - 1));
-  skip_blanks(lines, lines->parser);
+  if (((const Csv *)lines->parser)->trims)
+    skip_blanks(lines, lines->parser);
   return *lines->at == ((const Csv *)lines->parser)->delimiter || tide_lines_is_line_end(lines->at) ||
          tide_lines_fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes behind the closing quote");
 }
@@ -153,7 +155,8 @@ static inline gboolean
 take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_is_quoted)
 {
   const Csv *csv = lines->parser;
-  skip_blanks(lines, csv);
+  if (G_UNLIKELY(csv->trims))
+    skip_blanks(lines, csv);
   *ret_is_quoted = *lines->at == '"' && csv->options->csv.quotes;
   if (*ret_is_quoted)
     return take_quoted(lines, name, ret_text);
@@ -162,7 +165,7 @@ take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_i
     at++;
   *ret_text = tide_bytes(lines->at, (gsize)(at - lines->at));
   lines->at = at;
-  if (G_UNLIKELY(csv->options->csv.trim))
+  if (G_UNLIKELY(csv->trims))
     trim(ret_text);
   return G_LIKELY(*at == csv->delimiter || tide_lines_is_line_end(at)) ||
          tide_lines_fault(lines, TIDE_REJECT_PARSE, at, name,
@@ -221,7 +224,7 @@ take_values(TideLines *lines)
     TideValueKind kind = is_quoted ? TIDE_VALUE_STRING : kind_of(csv, &text);
     if (G_UNLIKELY(kind == TIDE_VALUE_NUMBER && text.len > TIDE_NUMBER_MAX_BYTES))
       return tide_lines_fault(lines, TIDE_REJECT_NUMBER, start, column->name, TIDE_NUMBER_TOO_LONG);
-    if (!column->is_left_out &&
+    if (column->name.data != NULL &&
         !tide_lines_add(lines, csv->has_header ? lines->begin + column->position : start, column->name, kind, text))
       return FALSE;
     gboolean is_last = i + 1 == csv->columns->len;
@@ -248,7 +251,8 @@ take_header(TideLines *lines, Csv *csv)
       return tide_lines_fault(lines, TIDE_REJECT_TOO_MANY_FIELDS, lines->at, TIDE_BYTES_EMPTY, NULL);
     if (!take_text(lines, TIDE_BYTES_EMPTY, &column.name, &is_quoted))
       return FALSE;
-    column.is_left_out = column.name.len == 0;
+    if (column.name.len == 0)
+      column.name = TIDE_BYTES_EMPTY;
     g_array_append_val(csv->columns, column);
     if (*lines->at != csv->delimiter)
       return TRUE;
