@@ -96,10 +96,17 @@ check_split(const StepLoad *it)
     step_error(it, "'%s': a split has either 'by', the text between parts, or 'at', the positions of parts", it->path);
     return;
   }
-  for (char **part = step->parts; *part != NULL; part++)
-    if (**part == '$' || **part == '\0')
-      step_error(it, "'%s.into': a part cannot be called '%s': names with $ are the record's own; _ leaves a part out",
-                 it->path, *part);
+  for (char **part = step->parts; *part != NULL; part++) {
+    gboolean is_twice = FALSE;
+    for (char **other = step->parts; other < part && strcmp(*part, TIDE_NO_NAME) != 0; other++)
+      is_twice |= strcmp(*other, *part) == 0;
+    if (**part == '$' || **part == '\0' || is_twice)
+      step_error(
+          it,
+          "'%s.into': a part cannot be called '%s': names with $ are the record's own, each name stands once, and "
+          "_ leaves a part out",
+          it->path, *part);
+  }
   if (n_parts < 2 || (step->at != NULL && n_cuts + 1 != n_parts)) {
     step_error(it, "'%s.into' must name %s", it->path,
                step->at != NULL ? "one part more than 'at' has positions"

@@ -53,23 +53,40 @@ position_of(const ReadingsLoad *it, const char *option)
 #define readings_error(it, option, ...)                                                                                \
   tide_problems_add_error((it)->load->problems, position_of(it, option), __VA_ARGS__)
 
+static gboolean
+can_name_field(const char *name)
+{
+  return *name != '\0' && !tide_field_name_is_of_record(tide_bytes_of_string(name));
+}
+
+/* @names: of fields that readings get. */
+static void
+check_names(ReadingsLoad *it, const char *option, const GPtrArray *names)
+{
+  for (guint i = 0; i < names->len; i++) {
+    g_autofree char *shown = tide_problem_quote(names->pdata[i]);
+    if (!can_name_field(names->pdata[i]))
+      readings_error(it, option, "'%s.%s' has a name that no field can have: '%s'", it->path, option, shown);
+    for (guint k = 0; k < i; k++)
+      if (strcmp(names->pdata[k], names->pdata[i]) == 0)
+        readings_error(it, option, "'%s.%s' names the field '%s' twice", it->path, option, shown);
+  }
+}
+
 static void
 check_columns(ReadingsLoad *it)
 {
-  TideSourcePosition position = position_of(it, "csv.columns");
   char **columns = it->decode->csv.columns;
+  g_autoptr(GPtrArray) fields = g_ptr_array_new();
   if (columns[0] == NULL)
-    tide_problems_add_error(it->load->problems, position, "'%s.csv.columns' must not be empty", it->path);
+    readings_error(it, "csv.columns", "'%s.csv.columns' must not be empty", it->path);
   if (g_strv_length(columns) > it->decode->max_fields)
-    tide_problems_add_error(it->load->problems, position,
-                            "'%s.csv.columns' has more names than '%s.max_fields' (%u) allows", it->path, it->path,
-                            it->decode->max_fields);
-  for (; *columns != NULL; columns++) {
-    g_autofree char *name = tide_problem_quote(*columns);
-    if (**columns == '\0' || tide_field_name_is_of_record(tide_bytes_of_string(*columns)))
-      tide_problems_add_error(it->load->problems, position, "'%s.csv.columns' has a name that no column can have: '%s'",
-                              it->path, name);
-  }
+    readings_error(it, "csv.columns", "'%s.csv.columns' has more names than '%s.max_fields' (%u) allows", it->path,
+                   it->path, it->decode->max_fields);
+  for (; *columns != NULL; columns++)
+    if (strcmp(*columns, TIDE_NO_NAME) != 0)
+      g_ptr_array_add(fields, *columns);
+  check_names(it, "csv.columns", fields);
 }
 
 /* What names the fields, and what stands between their values. */
@@ -104,26 +121,6 @@ check_csv(ReadingsLoad *it)
 
 /* ---- where readings are ---- */
 
-static gboolean
-can_name_field(const char *name)
-{
-  return *name != '\0' && !tide_field_name_is_of_record(tide_bytes_of_string(name));
-}
-
-/* @names: of fields that readings get. */
-static void
-check_names(ReadingsLoad *it, const char *option, const GPtrArray *names)
-{
-  for (guint i = 0; i < names->len; i++) {
-    g_autofree char *shown = tide_problem_quote(names->pdata[i]);
-    if (!can_name_field(names->pdata[i]))
-      readings_error(it, option, "'%s.%s' has a name that no field can have: '%s'", it->path, option, shown);
-    for (guint k = 0; k < i; k++)
-      if (strcmp(names->pdata[k], names->pdata[i]) == 0)
-        readings_error(it, option, "'%s.%s' names the field '%s' twice", it->path, option, shown);
-  }
-}
-
 static void
 check_each(ReadingsLoad *it)
 {
@@ -150,7 +147,7 @@ check_positions(ReadingsLoad *it)
   const TideLayoutOptions *layout = &it->decode->layout;
   g_autoptr(GPtrArray) fields = g_ptr_array_new();
   for (char **name = layout->positions; *name != NULL; name++)
-    if (strcmp(*name, TIDE_POSITION_LEFT_OUT) != 0)
+    if (strcmp(*name, TIDE_NO_NAME) != 0)
       g_ptr_array_add(fields, *name);
   if (fields->len == 0)
     readings_error(it, "positions", "'%s.positions' must name a value: [ts, temp], say", it->path);

@@ -57,7 +57,8 @@ static const TideConfigOption pivot_options[] = {
 static const TideConfigOption split_options[] = {
     {"split", TIDE_CONFIG_STRING, OF_STEP(field), .example = "$topic", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "A field, or `$key`, `$topic` or `$header.NAME`, whose text becomes its parts."},
-    {"into", TIDE_CONFIG_TEXTS, OF_STEP(parts), .example = "[_, device, kind]", .flags = TIDE_CONFIG_REQUIRED,
+    {"into", TIDE_CONFIG_TEXTS, OF_STEP(parts), .example = "[_, device, kind]",
+     .flags = TIDE_CONFIG_REQUIRED | TIDE_CONFIG_REPEATS,
      .sentence =
          "The names of the parts; _ leaves a part out. The last takes all that remains. A text with fewer parts "
          "is a bad reading."},

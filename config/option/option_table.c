@@ -411,6 +411,7 @@ static const TideConfigOption hbase_options[] = {
 
 static const TideConfigOption csv_options[] = {
     {"columns", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.columns), .example = "[host, ts, cpu]",
+     .flags = TIDE_CONFIG_REPEATS,
      .sentence = "The fields' names, in the order of the values in each line; _ leaves a value out."},
     {"header", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.header), .default_text = "false",
      .sentence = "In place of `columns`: the first line of each message names the fields."},

@@ -59,9 +59,6 @@ typedef enum TideOnMissing {
   TIDE_MISSING_READING, /* the object reached so far is one */
 } TideOnMissing;
 
-/* Of positions: the value there is no field. */
-#define TIDE_POSITION_LEFT_OUT "_"
-
 /* Where the readings of a message with objects and lists are; decode/layout.h. What it points to is owned by the
  * configuration. */
 typedef struct TideLayoutOptions {

@@ -2,8 +2,8 @@
 #include "decode/field_steps.h"
 
 #include "decode/decimal_text.h"
+#include "decode/layout.h"
 #include "decode/senml.h"
-#include "decode/shaper.h"
 
 /* Texts and names that are made of a message take at most this many times the largest message: a text around many
  * readings, opened for each of them, must not fill the memory. */
@@ -16,6 +16,7 @@
 typedef struct TextReader {
   TideDecodeOptions options;
   TideReadingBuilder *builder; /* owned */
+  TideLayout *layout;          /* owned */
   TideShaper shaper;
   gpointer kept; /* owned: by the reader of JSON */
 } TextReader;
@@ -84,7 +85,8 @@ static void
 open_reader(TideFieldSteps *steps, TextReader *reader)
 {
   reader->builder = tide_reading_builder_new(&reader->options, steps->text_names, 0, steps->scratch);
-  tide_shaper_init(&reader->shaper, &reader->options, reader->builder, steps->scratch);
+  reader->layout = tide_layout_new(&reader->options);
+  tide_shaper_init(&reader->shaper, &reader->options, reader->layout, reader->builder, steps->scratch);
   reader->kept = tide_json_reader.open(&reader->shaper);
 }
 
@@ -93,6 +95,7 @@ close_reader(TextReader *reader)
 {
   tide_json_reader.close(reader->kept);
   tide_shaper_clear(&reader->shaper);
+  tide_layout_free(reader->layout);
   tide_reading_builder_free(reader->builder);
 }
 
@@ -530,6 +533,10 @@ tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, const Ti
     gboolean was_bad = n_rejects > 0 && rejects->reading_index == i;
     if (!tide_reading_builder_begin_reading(steps->builder, ret_reject))
       return FALSE;
+    if (readings[i].is_skipped) {
+      (void)tide_reading_builder_skip(steps->builder);
+      continue;
+    }
     if (was_bad) {
       *ret_reject = *rejects++;
       n_rejects--;

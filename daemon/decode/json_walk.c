@@ -219,7 +219,7 @@ static G_GNUC_NO_INLINE gboolean
 take_not_finite(Walk *walk, TideValueKind *ret_kind, TideBytes *ret_text)
 {
   const guint8 *end = tide_not_finite_end(walk->text + token_offset(walk));
-  if (!walk->options->fields.nan_is_null || walk->shaper->raw.depth > 0 || end == NULL || !ends_scalar(*end))
+  if (!walk->options->fields.nan_is_null || walk->shaper->raw.depth != 0 || end == NULL || !ends_scalar(*end))
     return FALSE;
   walk->next++;
   *ret_kind = TIDE_VALUE_NULL;

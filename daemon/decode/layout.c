@@ -168,9 +168,8 @@ take_positions(TideLayout *layout, gboolean is_list, gsize place)
       return FALSE;
     if (!has)
       break;
-    const char *name = n < layout->n_positions ? layout->options->layout.positions[n] : TIDE_POSITION_LEFT_OUT;
-    if (!(strcmp(name, TIDE_POSITION_LEFT_OUT) == 0 ? check_whole(layout)
-                                                    : take_whole(layout, tide_bytes_of_string(name))))
+    const char *name = n < layout->n_positions ? layout->options->layout.positions[n] : TIDE_NO_NAME;
+    if (!(strcmp(name, TIDE_NO_NAME) == 0 ? check_whole(layout) : take_whole(layout, tide_bytes_of_string(name))))
       return FALSE;
   }
   if (n != layout->n_positions && !shaper->is_spoiled) {

@@ -26,7 +26,7 @@ static TideFieldOptions fuzz_fields;
 static inline TideLayoutOptions
 layout_of(guint8 byte)
 {
-  static char root[] = "a/payload", prefix[] = "b/", a[] = "a", left_out[] = TIDE_POSITION_LEFT_OUT, b[] = "b";
+  static char root[] = "a/payload", prefix[] = "b/", a[] = "a", left_out[] = TIDE_NO_NAME, b[] = "b";
   static char ways[][24] = {"",        "metrics", "b",     "a/b",          "b/b",    "c/{n}",
                             "{n}/{m}", "{n}",     "parts", "by_place/{n}", "plains", "part/inner/by_name/{n}",
                             "part",    "values",  "a",     "parts/marks"};

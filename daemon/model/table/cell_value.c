@@ -101,7 +101,7 @@ holds_text(double number, TideBytes text)
   gsize n = digits_that_count((const char *)text.data, text.len, digits);
   if (n == 0 || (n <= DBL_DIG && fabs(number) >= DBL_MIN)) /* no two of so few digits share their bits */
     return TRUE;
-  g_snprintf(format, sizeof format, "%%.%ue", (guint)n - 1);
+  g_snprintf(format, sizeof format, "%%.%de", (gint)n - 1);
   g_ascii_formatd(printed, sizeof printed, format, number);
   return (digits_that_count(printed, strlen(printed), same) == n && memcmp(same, digits, n) == 0) ||
          g_ascii_strtod(printed, NULL) != number;

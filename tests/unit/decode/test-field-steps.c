@@ -274,6 +274,20 @@ TEST("/field-steps/a-bad-reading-of-senml-rejects-the-message")
          "the field appears twice, in 'v', in reading 1 of the message (from 0), at byte 37"});
 }
 
+/* Debezium's deletes: what no table takes is not missed by its steps. */
+TEST("/field-steps/what-is-skipped-stays-so")
+{
+  g_auto(StepsFixture) fixture =
+      steps_fixture("  root: after\n  on_missing: skip\n  fields: [{ open: $key }, { decimal: p, scale: 1 }]\n");
+  fixture.decoder.message.key = TIDE_BYTES_LITERAL("{\"id\":7}");
+  g_autofree char *skipped = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"after\":null}"));
+  g_assert_cmpstr(skipped, ==, ";");
+  g_assert_true(fixture.decoder.readings[0].is_skipped);
+  g_autofree char *taken = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"after\":{\"p\":\"Dw==\"}}"));
+  g_assert_cmpstr(taken, ==, "p=N:1.5 $key=S:{\"id\":7} key/id=N:7;");
+  g_assert_false(fixture.decoder.readings[0].is_skipped);
+}
+
 TEST("/field-steps/a-bad-reading-takes-no-other-with-it")
 {
   static const char message[] = "[{\"o\":\"{\\\"a\\\":1}\"},{\"o\":\"x\"},{\"o\":1,\"o\":2},{\"o\":\"{\\\"a\\\":2}\"}]";
@@ -465,10 +479,10 @@ TEST("/field-steps/a-mistake-says-what-may-be")
                 "6:32 error: 'readings.fields.at' has an item twice, got '3'\n");
   check_problem("  fields: [{ split: a, at: [3, 2], into: [b, c, d] }]\n",
                 "6:12 error: 'readings.fields.at' must be ascending whole numbers of at least 1, got '2'\n");
-  check_problem(
-      "  fields: [{ split: a, by: x, into: [b, $c] }]\n",
-      "6:12 error: 'readings.fields.into': a part cannot be called '$c': names with $ are the record's own; _ "
-      "leaves a part out\n");
+  check_problem("  fields: [{ split: a, by: x, into: [b, $c] }]\n",
+                "6:12 error: 'readings.fields.into': a part cannot be called '$c': names with $ are the record's own, "
+                "each name stands once, and _ "
+                "leaves a part out\n");
   check_problem("  fields: [{ decimal: a }]\n",
                 "6:12 error: 'readings.fields.scale' is missing: write, for instance, 'scale: 2'\n");
   check_problem("  fields: [{ decimal: $key, scale: 2 }]\n",
