@@ -58,17 +58,6 @@ check_key(const TideTableLoad *it, const TideTable *data)
               data->name);
 }
 
-static gboolean
-same_time(const TideTimeSpec *a, const TideTimeSpec *b)
-{
-  const char *zone_a = a->zone != NULL ? g_time_zone_get_identifier(a->zone) : NULL,
-             *zone_b = b->zone != NULL ? g_time_zone_get_identifier(b->zone) : NULL;
-
-  return a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
-         a->date_field == b->date_field && g_strcmp0(a->date_pattern, b->date_pattern) == 0 &&
-         g_strcmp0(zone_a, zone_b) == 0;
-}
-
 /* In the readings of each source that it has rows of. */
 static gboolean
 has_time_of(const TideTableLoad *it, const TideTable *data)
@@ -79,7 +68,8 @@ has_time_of(const TideTableLoad *it, const TideTable *data)
   for (guint i = 0; i < sources->len; i++) {
     const TideConfigSource *source = g_ptr_array_index(sources, i);
     gboolean is_read = tide_config_takes_from(it->table, source) && tide_config_takes_from(data, source);
-    has &= !is_read || same_time(tide_config_time_of(it->table, source), tide_config_time_of(data, source));
+    has &= !is_read ||
+           tide_time_spec_reads_alike(tide_config_time_of(it->table, source), tide_config_time_of(data, source));
   }
   return has;
 }

@@ -1,6 +1,6 @@
 /* Names of tables: plain, or with a date in them, SENSOR_{yyyyMMdd}. */
 #include "config/load/load_table.h"
-#include "model/time/time_print.h"
+#include "model/time/time_pattern.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -57,14 +57,14 @@ static gboolean
 check_date(const DatedName *name, GError **error)
 {
   g_autoptr(GError) reason = NULL;
-  g_autoptr(TideTimePrint) print = tide_time_print_compile(name->pattern, FALSE, &reason);
+  g_autoptr(TideTimePattern) print = tide_time_pattern_compile(name->pattern, TIDE_PATTERN_KEY, &reason);
   g_auto(TideBuffer) date = {0};
 
-  if (print == NULL || print->width_bytes == 0 || !tide_time_print_has_date(print))
+  if (print == NULL || print->width_bytes == 0 || !tide_time_names_from_year(print->named))
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "has no date between { and } that can stand in a name (%s): write yyyyMMdd, yyyyMM or yyyy",
                      reason != NULL ? reason->message : "it must name a year, and be of fixed width");
-  tide_time_print_append(print, NULL, SAMPLE_TIME_NS, &date);
+  tide_time_pattern_print(print, NULL, SAMPLE_TIME_NS, &date);
   g_autofree char *full =
       g_strdup_printf("%s%.*s%s", name->before, (int)date.len, (const char *)date.data, name->behind);
   return tide_config_check_table_name(full, error);

@@ -3,12 +3,13 @@
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
 #include "decode/formats.h"
-#include "model/time/time_pattern.h"
 #include "model/time/zone_spans.h"
 
 #define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
-#define EPOCHS                                                                                                         \
-  (1U << TIDE_TIME_EPOCH_S | 1U << TIDE_TIME_EPOCH_MS | 1U << TIDE_TIME_EPOCH_US | 1U << TIDE_TIME_EPOCH_NS)
+#define OF(format) (1U << TIDE_TIME_##format)
+/* Numbers in UTC, unless they are declared to be of a local clock. */
+#define COUNTS (OF(EPOCH_S) | OF(EPOCH_MS) | OF(EPOCH_US) | OF(EPOCH_NS) | OF(TICKS) | OF(FILETIME))
+#define NUMBERS (COUNTS | OF(DOTNET) | OF(EXCEL))
 
 /* One mapping of options while it is checked. */
 typedef struct TimeLoad {
@@ -61,13 +62,16 @@ require_option(TimeLoad *it, const char *option, const char *reason)
 static void
 check_pattern(TimeLoad *it)
 {
-  gboolean has_date = FALSE;
+  const TideTimePattern *pattern = it->spec->pattern;
 
   require_option(it, "pattern", "'format: pattern' needs one, such as \"yyyy-MM-dd HH:mm:ss\"");
-  require_option(it, "zone", "a pattern has no offset in it, so say which zone the times are in, UTC say");
-  if (it->spec->pattern == NULL || !tide_time_pattern_check(it->spec->pattern, &has_date, NULL))
-    return;
-  if (has_date) {
+  if (pattern == NULL)
+    return; /* which was said */
+  if (!(pattern->named & TIDE_NAMES_OFFSET))
+    require_option(it, "zone", "the pattern has no offset (X) in it, so say which zone the times are in, UTC say");
+  if (pattern->always_named & TIDE_NAMES_OFFSET)
+    refuse_option(it, "zone", "when the pattern has the offset itself (X)");
+  if (pattern->named & TIDE_NAMES_DATE) {
     refuse_option(it, "date", "when the pattern has the date itself");
   } else if (is_given(it, "date")) {
     require_option(it, "date.field", "say which field holds the date");
@@ -79,19 +83,17 @@ check_pattern(TimeLoad *it)
 static void
 check_date_pattern(TimeLoad *it)
 {
-  const char *pattern = it->spec->date_pattern;
-  gboolean has_date = FALSE;
-  guint named = 0;
+  const TideTimePattern *pattern = it->spec->date_pattern;
 
-  if (pattern == NULL || !tide_time_pattern_check(pattern, &has_date, NULL))
+  if (pattern == NULL)
     return;
-  if (!has_date)
+  if (!(pattern->named & TIDE_NAMES_DATE))
     tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
-                            "'%s.date.pattern' must name yyyy, MM and dd", it->path);
-  else if (tide_time_pattern_scan(pattern, FALSE, &named, NULL) && (named & TIDE_NAMES_CLOCK) != 0)
+                            "'%s.date.pattern' must name a date, such as yyyy-MM-dd", it->path);
+  else if (pattern->named & TIDE_NAMES_CLOCK)
     tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
-                            "'%s.date.pattern' must name yyyy, MM and dd alone: the time of day comes from '%s.field'",
-                            it->path, it->path);
+                            "'%s.date.pattern' must name a date alone: the time of day comes from '%s.field'", it->path,
+                            it->path);
 }
 
 /* What has a zone are local times. */
@@ -114,33 +116,56 @@ warn_of_hour_twice(TimeLoad *it)
 }
 
 /* Options that have no effect with a format. */
-#define OF_NUMBER "with a number since 1970"
+#define OF_NUMBER "with a number"
 #define OF_RECORD "with the record's own time"
 static const struct {
   guint formats; /* bits of TideTimeFormat */
   const char *option;
   const char *reason;
 } refused[] = {
-    {EPOCHS, "pattern", OF_NUMBER},
-    {EPOCHS, "zone", OF_NUMBER ", which is the same in every zone"},
-    {EPOCHS, "ambiguous", OF_NUMBER ", which never means two moments"},
-    {EPOCHS, "date", OF_NUMBER ", which has its date"},
-    {1U << TIDE_TIME_RFC3339, "pattern", "with rfc3339"},
-    {1U << TIDE_TIME_RFC3339, "date", "with rfc3339, which has its date"},
-    {1U << TIDE_TIME_RECORD, "field", OF_RECORD},
-    {1U << TIDE_TIME_RECORD, "pattern", OF_RECORD},
-    {1U << TIDE_TIME_RECORD, "zone", OF_RECORD},
-    {1U << TIDE_TIME_RECORD, "ambiguous", OF_RECORD},
-    {1U << TIDE_TIME_RECORD, "date", OF_RECORD},
+    {NUMBERS, "pattern", OF_NUMBER},
+    {NUMBERS, "date", OF_NUMBER ", which has its date"},
+    {OF(DOTNET), "local", "with dotnet, which counts in UTC"},
+    {OF(DOTNET), "zone", "with dotnet, which counts in UTC"},
+    {OF(DOTNET), "ambiguous", "with dotnet, which counts in UTC"},
+    {OF(EXCEL), "local", "with excel, which always counts by a local clock"},
+    {OF(PATTERN) | OF(RFC3339), "local", "with a text: without an offset it is local anyway"},
+    {OF(RFC3339), "pattern", "with rfc3339"},
+    {OF(RFC3339), "date", "with rfc3339, which has its date"},
+    {OF(RECORD), "field", OF_RECORD},
+    {OF(RECORD), "pattern", OF_RECORD},
+    {OF(RECORD), "local", OF_RECORD},
+    {OF(RECORD), "zone", OF_RECORD},
+    {OF(RECORD), "ambiguous", OF_RECORD},
+    {OF(RECORD), "date", OF_RECORD},
+    {OF(RECORD), "plus", OF_RECORD},
 };
+
+/* A number is the same moment in every zone, but for one that a local clock counts. */
+static void
+check_number(TimeLoad *it)
+{
+  gboolean is_local = it->spec->is_local || it->spec->format == TIDE_TIME_EXCEL;
+
+  if (is_local) {
+    require_option(it, "zone", "say whose clock counts, such as Europe/Berlin");
+    warn_of_hour_twice(it);
+    return;
+  }
+  refuse_option(it, "zone",
+                "with a number that counts in UTC ('local: true' says that it counts by a local clock, as Avro's "
+                "local-timestamp types do)");
+  refuse_option(it, "ambiguous", "with a number that counts in UTC, which never means two moments");
+}
 
 static void
 check_by_format(TimeLoad *it)
 {
   guint format = 1U << it->spec->format;
+  const char *const of_plus[] = {"plus.field", "plus.unit"};
 
   for (gsize i = 0; i < G_N_ELEMENTS(refused); i++)
-    if ((refused[i].formats & format) != 0)
+    if ((refused[i].formats & format) != 0 && (strcmp(refused[i].option, "local") != 0 || it->spec->is_local))
       refuse_option(it, refused[i].option, refused[i].reason);
   if (it->spec->format == TIDE_TIME_PATTERN)
     check_pattern(it);
@@ -149,7 +174,11 @@ check_by_format(TimeLoad *it)
         g_strdup_printf("say which field holds the time, or write '%s: record' for the record's own", it->key);
     require_option(it, "field", reason);
   }
-  if (it->spec->format == TIDE_TIME_PATTERN || it->spec->format == TIDE_TIME_RFC3339)
+  for (gsize i = 0; i < G_N_ELEMENTS(of_plus) && is_given(it, "plus"); i++)
+    require_option(it, of_plus[i], "a number that is added to the time needs its field and its unit (s, ms, us, ns)");
+  if (format & (COUNTS | OF(EXCEL)))
+    check_number(it);
+  else if (format & (OF(PATTERN) | OF(RFC3339)))
     warn_of_hour_twice(it);
 }
 
@@ -162,7 +191,7 @@ check_time(TimeLoad *it)
   if (!says_format && !it->has_own_format) {
     require_option(it, "format",
                    "a number alone does not say whether it counts seconds or milliseconds; write one of epoch_s, "
-                   "epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, record");
+                   "epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, dotnet, ticks, filetime, excel, record");
     return;
   }
   /* A format that could not be read was said already. */

@@ -2,7 +2,7 @@
  * on the values, which nobody knows here, is a note: `tidemark check` shows those, a start does not. */
 #include "config/config_source.h"
 #include "config/load/load_table.h"
-#include "model/time/time_print.h"
+#include "model/time/time_pattern.h"
 
 #include <string.h>
 
@@ -110,43 +110,34 @@ resolution_ns(const TideKeyPartSpec *part)
                                     [TIDE_KEY_TIME_US] = NS_PER_S / 1000000,
                                     [TIDE_KEY_TIME_NS] = 1};
   gint64 cut_ns = part->moment.cut_to.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->moment.cut_to) : 1;
-  g_autoptr(TideTimePrint) print =
-      part->moment.pattern != NULL ? tide_time_print_compile(part->moment.pattern, TRUE, NULL) : NULL;
-  gint64 step_ns = print != NULL ? tide_time_print_resolution_ns(print) : units_ns[part->moment.unit];
+  g_autoptr(TideTimePattern) print = part->moment.pattern != NULL
+                                         ? tide_time_pattern_compile(part->moment.pattern, TIDE_PATTERN_QUALIFIER, NULL)
+                                         : NULL;
+  gint64 step_ns = print != NULL ? tide_time_pattern_resolution_ns(print) : units_ns[part->moment.unit];
 
   for (guint32 i = 0; i < part->moment.drop_digits && step_ns < FOREVER_NS / 10; i++)
     step_ns *= 10;
   return MAX(cut_ns, step_ns);
 }
 
-/* After how much time the values of a pattern without a year come again, by its largest element. */
+/* After how much time the values of a pattern come again: one step of what is larger than its largest element but the
+ * year. */
 static gint64
-pattern_period_ns(const char *pattern)
+pattern_period_ns(const TideTimePattern *pattern)
 {
-  static const struct {
-    char letter;
-    gint64 period_ns;
-  } elements[] = {{'M', 366 * DAY_NS}, {'d', 31 * DAY_NS}, {'H', DAY_NS}, {'m', DAY_NS / 24}, {'s', 60 * NS_PER_S}};
-
-  for (gsize i = 0; i < G_N_ELEMENTS(elements); i++) {
-    gboolean is_quoted = FALSE;
-    for (const char *at = pattern; *at != '\0'; at++) {
-      is_quoted ^= *at == '\'';
-      if (!is_quoted && *at == elements[i].letter)
-        return elements[i].period_ns;
-    }
-  }
-  return NS_PER_S;
+  int largest = g_bit_nth_lsf(pattern->named & ~TIDE_NAMES(YEAR), -1);
+  return tide_time_level_ns((TideTimeLevel)(largest - 1), 0);
 }
 
 static gint64
 period_ns(const TideKeyPartSpec *part)
 {
-  g_autoptr(TideTimePrint) print =
-      part->moment.pattern != NULL ? tide_time_print_compile(part->moment.pattern, TRUE, NULL) : NULL;
+  g_autoptr(TideTimePattern) print = part->moment.pattern != NULL
+                                         ? tide_time_pattern_compile(part->moment.pattern, TIDE_PATTERN_QUALIFIER, NULL)
+                                         : NULL;
 
   if (print != NULL)
-    return tide_time_print_has_date(print) ? FOREVER_NS : pattern_period_ns(part->moment.pattern);
+    return tide_time_names_from_year(print->named) ? FOREVER_NS : pattern_period_ns(print);
   return part->moment.since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->moment.since) : FOREVER_NS;
 }
 
@@ -224,7 +215,7 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
       return;
     if (part->kind != TIDE_KEY_TIME || part->moment.pattern == NULL || part->moment.zone == NULL)
       continue;
-    g_autoptr(TideTimePrint) print = tide_time_print_compile(part->moment.pattern, TRUE, NULL);
+    g_autoptr(TideTimePattern) print = tide_time_pattern_compile(part->moment.pattern, TIDE_PATTERN_QUALIFIER, NULL);
     if (print != NULL && (print->named & TIDE_NAMES_CLOCK) && tide_zone_has_changes(part->moment.zone)) {
       ambiguous = part;
       at = i;

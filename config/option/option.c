@@ -214,13 +214,23 @@ static gboolean
 parse_pattern(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
               TideFieldNames *names G_GNUC_UNUSED, GError **error)
 {
-  gboolean has_date = FALSE;
+  TideTimePattern **stored = member;
   g_autoptr(GError) reason = NULL;
+  TideTimePattern *pattern = tide_time_pattern_compile(text, TIDE_PATTERN_TEXT, &reason);
 
-  if (!tide_time_pattern_check(text, &has_date, &reason))
+  if (pattern == NULL)
     return tide_fail(error, TIDE_ERROR_CONFIG, "cannot be used: %s", reason->message);
-  store_string(member, text);
+  tide_time_pattern_free(*stored);
+  *stored = pattern;
   return TRUE;
+}
+
+static char *
+print_pattern(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
+              const TideFieldNames *names G_GNUC_UNUSED)
+{
+  const TideTimePattern *pattern = *(TideTimePattern *const *)member;
+  return pattern != NULL ? g_strdup(pattern->text) : NULL;
 }
 
 static char *
@@ -397,7 +407,7 @@ static const OptionType types[] = {
     [TIDE_CONFIG_TIME] = {"date or time", parse_number, print_number},
     [TIDE_CONFIG_FIELD] = {"field", parse_field, print_field},
     [TIDE_CONFIG_ZONE] = {"time zone", parse_zone, print_zone, (GDestroyNotify)g_time_zone_unref},
-    [TIDE_CONFIG_PATTERN] = {"time pattern", parse_pattern, print_string, g_free},
+    [TIDE_CONFIG_PATTERN] = {"time pattern", parse_pattern, print_pattern, (GDestroyNotify)tide_time_pattern_free},
     [TIDE_CONFIG_CUSTOM] = {NULL},
     [TIDE_CONFIG_SECTION] = {"mapping"},
     [TIDE_CONFIG_STRUCTURE] = {"mapping", NULL, print_string, g_free},

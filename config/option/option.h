@@ -22,7 +22,7 @@ typedef enum TideConfigOptionType {
   TIDE_CONFIG_TIME,      /* gint64 milliseconds since the epoch */
   TIDE_CONFIG_FIELD,     /* TideNameId: a field of the reading, interned */
   TIDE_CONFIG_ZONE,      /* GTimeZone * */
-  TIDE_CONFIG_PATTERN,   /* char *, accepted by tide_time_pattern_check() */
+  TIDE_CONFIG_PATTERN,   /* TideTimePattern *, of a text */
   TIDE_CONFIG_CUSTOM,    /* text, by the option's own functions */
   TIDE_CONFIG_SECTION,   /* a mapping with options of its own, in a struct inside of this one */
   TIDE_CONFIG_STRUCTURE, /* anything: read by a function of its own, not by this table. Where it has a place, that is

@@ -1,6 +1,6 @@
 /* The options of each kind of key part, in keys, qualifiers and values: names, words, bounds. */
 #include "config/option/table_language.h"
-#include "model/time/time_print.h"
+#include "model/time/time_pattern.h"
 #include "util/error.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ parse_time(const char *text, gpointer base, GError **error)
       return TRUE;
     }
   }
-  g_autoptr(TideTimePrint) print = tide_time_print_compile(text, TRUE, &reason);
+  g_autoptr(TideTimePattern) print = tide_time_pattern_compile(text, TIDE_PATTERN_QUALIFIER, &reason);
   if (print == NULL)
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "must be one of epoch_s, epoch_ms, epoch_us, epoch_ns, or a pattern such as yyyyMMdd (%s)",

@@ -5,10 +5,12 @@
 #define AT(member) .offset = offsetof(TideTimeSpec, member), .size = sizeof(((TideTimeSpec *)NULL)->member)
 #define DAY (86400 * G_GINT64_CONSTANT(1000))
 
-static const TideConfigChoice time_formats[] = {{"epoch_s", TIDE_TIME_EPOCH_S},   {"epoch_ms", TIDE_TIME_EPOCH_MS},
-                                                {"epoch_us", TIDE_TIME_EPOCH_US}, {"epoch_ns", TIDE_TIME_EPOCH_NS},
-                                                {"rfc3339", TIDE_TIME_RFC3339},   {"pattern", TIDE_TIME_PATTERN},
-                                                {"record", TIDE_TIME_RECORD},     {NULL, 0}};
+#define CHOICE(name, word) {word, TIDE_TIME_##name},
+static const TideConfigChoice time_formats[] = {TIDE_TIME_FORMATS(CHOICE){NULL, 0}};
+#undef CHOICE
+
+static const TideConfigChoice plus_units[] = {
+    {"s", TIDE_PLUS_S}, {"ms", TIDE_PLUS_MS}, {"us", TIDE_PLUS_US}, {"ns", TIDE_PLUS_NS}, {NULL, 0}};
 
 static const TideConfigChoice future_policies[] = {
     {"reject", TIDE_FUTURE_REJECT}, {"history", TIDE_FUTURE_HISTORY}, {NULL, 0}};
@@ -22,21 +24,31 @@ static const TideConfigChoice ambiguous_policies[] = {{"record", TIDE_AMBIGUOUS_
 static const TideConfigOption date_options[] = {
     {"field", TIDE_CONFIG_FIELD, AT(date_field), .example = "day", .sentence = "The field that holds the date."},
     {"pattern", TIDE_CONFIG_PATTERN, AT(date_pattern), .example = "yyyyMMdd",
-     .sentence = "How it is written: yyyy MM dd, and other characters as they are."},
+     .sentence = "How it is written: a pattern of a date, without a time of day."},
+};
+
+static const TideConfigOption plus_options[] = {
+    {"field", TIDE_CONFIG_FIELD, AT(plus_field), .example = "nanos", .sentence = "The field that holds the number."},
+    {"unit", TIDE_CONFIG_CHOICE, AT(plus), .example = "ns", .choices = plus_units, .sentence = "What it counts."},
 };
 
 static const TideConfigGroup date_group = {"readings.time.date", NULL, NULL, date_options, G_N_ELEMENTS(date_options)};
+
+static const TideConfigGroup plus_group = {"readings.time.plus", NULL, NULL, plus_options, G_N_ELEMENTS(plus_options)};
 
 static const TideConfigOption time_options[] = {
     {"field", TIDE_CONFIG_FIELD, AT(field), .example = "ts", .flags = TIDE_CONFIG_IN_SAMPLE,
      .sentence = "The field that holds the event time."},
     {"format", TIDE_CONFIG_CHOICE, AT(format), .example = "epoch_ms", .choices = time_formats,
      .flags = TIDE_CONFIG_IN_SAMPLE,
-     .sentence = "How it is written. record takes the Kafka record's own time, and no field; `time: record` is short "
-                 "for it."},
+     .sentence = "How it is written: see *Event time*. record takes the Kafka record's own time, and no field; `time: "
+                 "record` is short for it."},
     {"pattern", TIDE_CONFIG_PATTERN, AT(pattern), .example = "\"yyyy-MM-dd HH:mm:ss.SSS\"",
-     .sentence = "With `format: pattern`: yyyy MM dd HH mm ss and S for digits of a fraction; other letters stand in "
-                 "single quotes. It needs a zone."},
+     .sentence = "With `format: pattern`: letters as in Java's DateTimeFormatter, see *Event time*. It needs a zone, "
+                 "unless it has an offset (X)."},
+    {"local", TIDE_CONFIG_BOOLEAN, AT(is_local), .default_text = "false",
+     .sentence = "The number counts by a local clock, that of `zone`, not by UTC: Avro's local-timestamp types, "
+                 "Debezium's times without a zone."},
     {"zone", TIDE_CONFIG_ZONE, AT(zone), .example = "Europe/Berlin",
      .sentence = "The zone of times that do not carry one: a name, UTC, or an offset such as \"+02:00\"."},
     {"ambiguous", TIDE_CONFIG_CHOICE, AT(on_ambiguous), .example = "record", .choices = ambiguous_policies,
@@ -49,6 +61,9 @@ static const TideConfigOption time_options[] = {
                  "the reading is rejected: with 10m, one of the first pass that takes longer than 50 minutes."},
     {"date", TIDE_CONFIG_SECTION, .section = &date_group,
      .sentence = "Where a time of day takes its date from; without it, from the record's time in the zone."},
+    {"plus", TIDE_CONFIG_SECTION, .section = &plus_group,
+     .sentence = "A number in another field that is added to the time, from 0 to less than a day: nanoseconds beside "
+                 "seconds, or the time since midnight beside a date."},
     {"earliest", TIDE_CONFIG_TIME, AT(earliest_epoch_ms), 0, G_GINT64_CONSTANT(7258118400000), "2000-01-01",
      .sentence = "An earlier event time rejects the reading. Seconds taken for milliseconds are in January 1970, so "
                  "they are found out."},

@@ -212,6 +212,16 @@ flatten(TideReadingBuilder *builder, TideBytes name)
   return tide_bytes(flat, path.len + name.len);
 }
 
+/* Whether a field around the readings is called @name. */
+static gboolean
+is_outer(const TideReadingBuilder *builder, TideBytes name)
+{
+  for (guint i = 0; i < builder->outer->len; i++)
+    if (tide_bytes_equal(g_array_index(builder->outer, TideField, i).name, name))
+      return TRUE;
+  return FALSE;
+}
+
 /* Flattens, numbers and checks the name of the next member. Each value of each reading comes by, where a call counts.
  */
 static G_ALWAYS_INLINE inline gboolean
@@ -229,8 +239,12 @@ name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, Ti
       return refuse(TIDE_REJECT_TOO_LARGE, name, "the names of nested fields take too much memory", ret_reject);
   }
   TideNameId id = number_of(builder, builder->n_members, name);
-  if (G_UNLIKELY(!mark_seen(builder, id, name)))
+  if (G_UNLIKELY(!mark_seen(builder, id, name))) {
+    if (is_outer(builder, name))
+      ret_reject->remedy = "it stands around the list of readings as well as in them: 'readings.outer_prefix' puts a "
+                           "text in front of the names of what stands around";
     return refuse(TIDE_REJECT_DUPLICATE_FIELD, name, NULL, ret_reject);
+  }
   builder->n_members++;
   *ret_name = name;
   *ret_id = id;

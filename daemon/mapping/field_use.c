@@ -69,7 +69,8 @@ tide_field_meant(const TideFieldNames *names, guint32 n_known, TideBytes name)
   g_autoptr(GPtrArray) met = g_ptr_array_new_with_free_func(g_free);
   guint32 n_names = MIN(tide_field_names_count(names), n_known + MEANT_NAMES_MAX);
   for (TideNameId id = n_known; id < n_names; id++)
-    g_ptr_array_add(met, tide_bytes_printable(tide_field_names_text(names, id)));
+    if (!tide_bytes_equal(tide_field_names_text(names, id), name))
+      g_ptr_array_add(met, tide_bytes_printable(tide_field_names_text(names, id)));
   g_ptr_array_add(met, NULL);
   g_autofree char *printable = tide_bytes_printable(name);
   const char *nearest = tide_nearest_name(printable, (const char *const *)met->pdata);

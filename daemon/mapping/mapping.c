@@ -231,7 +231,7 @@ cell_time_of(const MappedSource *source, const TideTable *table, const TideTimeS
 static void
 note_time_fields(MappedSource *source, const TideTimeSpec *spec)
 {
-  const TideNameId fields[] = {spec->field, spec->date_field};
+  const TideNameId fields[] = {spec->field, spec->date_field, spec->plus_field};
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
     if (fields[i] != TIDE_NAME_NONE && !tide_name_ids_contain(source->time_fields, fields[i]))
       g_array_append_val(source->time_fields, fields[i]);
@@ -269,6 +269,7 @@ init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *
   source->record_time = (TideTimeSpec){.field = TIDE_NAME_NONE,
                                        .format = TIDE_TIME_RECORD,
                                        .date_field = TIDE_NAME_NONE,
+                                       .plus_field = TIDE_NAME_NONE,
                                        .earliest_epoch_ms = time->earliest_epoch_ms,
                                        .max_future_ms = time->max_future_ms};
   source->decoder = tide_decoder_new(&declared->readings->decode, mapping->names, n_known);

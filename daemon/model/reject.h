@@ -1,5 +1,5 @@
-/* Why a message or reading cannot be used. A value, not a GError: rejecting must not allocate, and each reason is a metric
- * label, a header of the dead letter and a line in docs. */
+/* Why a message or reading cannot be used. A value, not a GError: rejecting must not allocate, and each reason is a
+ * metric label, a header of the dead letter and a line in docs. */
 #pragma once
 
 #include "model/field_names.h"
@@ -8,26 +8,26 @@ G_BEGIN_DECLS
 
 typedef enum TideRejectReason {
   TIDE_REJECT_NONE,
-  TIDE_REJECT_EMPTY,          /* the value has no bytes */
-  TIDE_REJECT_TOMBSTONE,      /* the value is NULL */
-  TIDE_REJECT_TOO_LARGE,      /* above readings.max_message_bytes */
-  TIDE_REJECT_PARSE,          /* not the declared format */
+  TIDE_REJECT_EMPTY,     /* the value has no bytes */
+  TIDE_REJECT_TOMBSTONE, /* the value is NULL */
+  TIDE_REJECT_TOO_LARGE, /* above readings.max_message_bytes */
+  TIDE_REJECT_PARSE,     /* not the declared format */
   TIDE_REJECT_UTF8,
   TIDE_REJECT_DEPTH,
   TIDE_REJECT_TOO_MANY_FIELDS,
   TIDE_REJECT_DUPLICATE_FIELD,
-  TIDE_REJECT_TYPE,           /* a value of a kind that is declared as reject */
-  TIDE_REJECT_NUMBER,         /* a number that cannot be kept exactly in the declared encoding */
-  TIDE_REJECT_MISSING_FIELD,  /* a key or time field is absent or null */
-  TIDE_REJECT_BAD_KEY,        /* a key part that is empty, too long, or holds the separator */
-  TIDE_REJECT_BAD_COLUMN,     /* a field that can name no column: its name is empty */
-  TIDE_REJECT_TIME_INVALID,   /* not in the declared time format */
-  TIDE_REJECT_TIME_AMBIGUOUS, /* a local time that happens twice, and nothing tells which is meant */
+  TIDE_REJECT_TYPE,             /* a value of a kind that is declared as reject */
+  TIDE_REJECT_NUMBER,           /* a number that cannot be kept exactly in the declared encoding */
+  TIDE_REJECT_MISSING_FIELD,    /* a key or time field is absent or null */
+  TIDE_REJECT_BAD_KEY,          /* a key part that is empty, too long, or holds the separator */
+  TIDE_REJECT_BAD_COLUMN,       /* a field that can name no column: its name is empty */
+  TIDE_REJECT_TIME_INVALID,     /* not in the declared time format */
+  TIDE_REJECT_TIME_AMBIGUOUS,   /* a local time that happens twice, and nothing tells which is meant */
   TIDE_REJECT_TIME_IMPLAUSIBLE, /* outside of the plausibility window: seconds taken for milliseconds, ... */
-  TIDE_REJECT_TIME_FUTURE,    /* beyond the bound past the record's own time */
-  TIDE_REJECT_ROW_TOO_LONG,   /* row key above 32,767 bytes, HBase's limit */
-  TIDE_REJECT_NO_CELLS,       /* a row without cells would be refused by HBase */
-  TIDE_REJECT_CELL_TOO_LARGE, /* above hbase.max_cell_bytes */
+  TIDE_REJECT_TIME_FUTURE,      /* beyond the bound past the record's own time */
+  TIDE_REJECT_ROW_TOO_LONG,     /* row key above 32,767 bytes, HBase's limit */
+  TIDE_REJECT_NO_CELLS,         /* a row without cells would be refused by HBase */
+  TIDE_REJECT_CELL_TOO_LARGE,   /* above hbase.max_cell_bytes */
   TIDE_REJECT_N_REASONS,
 } TideRejectReason;
 
@@ -57,8 +57,8 @@ typedef struct TideReject {
 /* The stable name: metric label `reason`, dead-letter header, documents. */
 const char *tide_reject_reason_name(TideRejectReason reason);
 
-/* Fills in @reject but for its field, which stays. Returns FALSE, for its caller to return; here, for the compiler to see
- * that. */
+/* Fills in @reject but for its field, which stays. Returns FALSE, for its caller to return; here, for the compiler to
+ * see that. */
 static inline gboolean
 tide_reject_set(TideReject *reject, TideRejectReason reason, gint64 byte_position, const char *detail)
 {

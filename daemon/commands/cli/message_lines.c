@@ -94,6 +94,18 @@ tide_message_path_read(const char *path, gboolean is_whole, TideMessageLineFunc 
   return ok;
 }
 
+const char *
+tide_message_remedy(const TideDecodeOptions *decode, TideBytes message)
+{
+  TideBytes text = tide_bytes_behind_mark(message);
+  while (text.len > 0 && g_ascii_isspace(text.data[0]))
+    text = tide_bytes_from(text, 1);
+  if (decode->format != TIDE_FORMAT_JSON || text.len == 0 || text.data[0] != '"')
+    return NULL;
+  return "the message is a JSON text: where it holds JSON, 'readings.fields: [{ open: $value }]' opens it, and 'jq -c "
+         "fromjson' shows what it holds";
+}
+
 gboolean
 tide_message_is_whole(const TideDecodeOptions *decode)
 {

@@ -39,6 +39,10 @@ gboolean tide_message_path_read(const char *path, gboolean is_whole, TideMessage
  * byte may be a line break, and of lines below a header. */
 gboolean tide_message_is_whole(const TideDecodeOptions *decode);
 
+/* What helps where @message is not in the format of @decode, and its bytes say why: it is a JSON text that holds JSON.
+ * NULL: they do not. */
+const char *tide_message_remedy(const TideDecodeOptions *decode, TideBytes message);
+
 /* What is read of a file that `load` may read. */
 typedef struct TideMessageFile {
   TideFileReader *reader; /* borrowed, at the file's beginning */

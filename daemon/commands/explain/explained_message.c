@@ -9,6 +9,7 @@
 #include "config/option/option_value.h"
 #include "mapping/field_use.h"
 #include "mapping/mapping.h"
+#include "model/time/time_forms.h"
 #include "util/clock.h"
 
 #include <unistd.h>
@@ -211,14 +212,26 @@ static const char *const remedies[TIDE_REJECT_N_REASONS] = {
 
 /* NULL: none */
 static const char *
-remedy_of(const TideExplainer *explainer, const TideReject *reject)
+remedy_by_reason(const TideExplainer *explainer, const TideReject *reject)
 {
-  if (reject->remedy != NULL || reject->reason != TIDE_REJECT_PARSE || !explainer->options.by_line)
+  if (reject->remedy != NULL || reject->reason != TIDE_REJECT_PARSE)
     return reject->remedy != NULL ? reject->remedy : remedies[reject->reason];
   const TideConfigSource *source = tide_config_source_of_topic(explainer->options.config, explainer->message->topic);
-  return source->readings->decode.format == TIDE_FORMAT_JSON ? PARSE_REMEDY
-             ": '--whole' takes one that is spread over several lines, and 'jq -c .' makes a line of it"
-                                                             : PARSE_REMEDY;
+  const TideDecodeOptions *decode = &source->readings->decode;
+  const char *by_message = tide_message_remedy(decode, explainer->message->value);
+  if (by_message != NULL || !explainer->options.by_line || decode->format != TIDE_FORMAT_JSON)
+    return by_message != NULL ? by_message : PARSE_REMEDY;
+  return PARSE_REMEDY ": '--whole' takes one that is spread over several lines, and 'jq -c .' makes a line of it";
+}
+
+/* What reads a time that did not fit, or what helps by the reason. (transfer full) (nullable) */
+static char *
+remedy_of(const TideExplainer *explainer, const TideReject *reject)
+{
+  gboolean is_form = reject->reason == TIDE_REJECT_TIME_INVALID || reject->reason == TIDE_REJECT_TIME_IMPLAUSIBLE;
+  gint64 earliest_ms = reject->bound == TIDE_REJECT_BOUND_EARLIEST ? reject->bound_ms : 0;
+  char *by_value = is_form && reject->remedy == NULL ? tide_time_forms_remedy(reject->value, earliest_ms) : NULL;
+  return by_value != NULL ? by_value : g_strdup(remedy_by_reason(explainer, reject));
 }
 
 /* What is wrong, and of a message with several lines, in which. @is_alone: which reading it is stands in front.
@@ -253,7 +266,7 @@ print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_a
   explainer->counts.n_rejected++;
   g_autofree char *sentence = reject_text(explainer, reject, is_alone);
   const char *reason = tide_reject_reason_name(reject->reason);
-  const char *remedy = remedy_of(explainer, reject);
+  g_autofree char *remedy = remedy_of(explainer, reject);
   if (!explainer->options.json) {
     g_autofree char *position = position_text(explainer);
     g_autofree char *reading =

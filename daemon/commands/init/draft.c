@@ -63,6 +63,13 @@ find_field(const TideInitDraft *draft, const char *name, GError **error)
   g_ptr_array_add(names, NULL);
   const char *nearest = tide_nearest_name(name, (const char *const *)names->pdata);
   g_autofree char *known = field_names(draft);
+  if (tide_field_name_is_of_record(tide_bytes_of_string(name))) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "'%s' is the record's, not a field of the readings, and samples do not show it: write '{ field: %s }' "
+                "into the configuration that is proposed ('tables.NAME.key')",
+                name, name);
+    return NULL;
+  }
   if (nearest != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no sample has the field '%s': did you mean '%s'?", name, nearest);
   else
@@ -85,14 +92,17 @@ first_value(const TideSurveyField *field)
 static char *
 envelope_note(const TideInitDraft *draft)
 {
-  for (guint i = 0; draft->proposal.decode->layout.each == NULL && i < draft->survey->fields->len; i++) {
+  const TideDecodeOptions *decode = draft->proposal.decode;
+  gboolean takes_each = decode->layout.each == NULL && (tide_format_of(decode)->takes & TIDE_TAKES_STRUCTURE) != 0;
+  for (guint i = 0; takes_each && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     const TideSurveyValue *value = first_value(field);
+    g_autofree char *word = tide_shell_word(field->name);
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
         memchr(value->text.data, '{', value->text.len) != NULL)
       return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
                              "readings, '--each %s' makes each of them one",
-                             field->shown, field->shown);
+                             field->shown, word);
   }
   return NULL;
 }
@@ -137,15 +147,35 @@ is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, Ti
 
 /* @field: NULL: the record's own time. */
 static void
-put_time(TideInitDraft *draft, const TideSurveyField *field, TideTimeFormat format, gboolean needs_zone)
+put_time(TideInitDraft *draft, const TideSurveyField *field, const TideTimeForm *form, gboolean needs_zone)
 {
   draft->time = field;
+  draft->form = form;
   draft->needs_zone = needs_zone;
-  draft->proposal.time_format = format;
+  draft->proposal.time_format = form != NULL ? form->format : TIDE_TIME_RECORD;
+  draft->proposal.time_pattern = form != NULL ? form->pattern : NULL;
   g_free(draft->proposal.time_field);
   draft->proposal.time_field = field != NULL ? g_strdup(field->name) : NULL;
   if (!needs_zone)
     g_clear_pointer(&draft->proposal.zone, g_free);
+  if (form != NULL && form->zone != NULL)
+    draft->proposal.zone = g_strdup(form->zone);
+}
+
+/* What could be the one time as well as another is not guessed. */
+static gboolean
+put_guess(TideInitDraft *draft, const TideTimeGuess *guess, GError **error)
+{
+  if (guess->rival != NULL) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "the samples of '%s' are times by the pattern '%s' and by '%s' alike: give one whose day is after the "
+                "12th of its month, or take '--time' '%s' and write the pattern into the configuration "
+                "(readings.time.pattern)",
+                guess->field->shown, guess->form->pattern, guess->rival->pattern, RECORD_TIME);
+    return FALSE;
+  }
+  put_time(draft, guess->field, guess->form, guess->needs_zone);
+  return TRUE;
 }
 
 gboolean
@@ -154,20 +184,18 @@ tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
   const TideTimeGuess *best = draft->times->len > 0 ? &g_array_index(draft->times, TideTimeGuess, 0) : NULL;
   if (best != NULL && is_named_by_a_value(draft, best->field, TIDE_ERROR_DATA, error))
     return FALSE;
-  if (best != NULL && best->score >= TIDE_TIME_GUESS_MIN_SCORE) {
-    put_time(draft, best->field, best->format, best->needs_zone);
-    return TRUE;
-  }
+  if (best != NULL && best->score >= TIDE_TIME_GUESS_MIN_SCORE)
+    return put_guess(draft, best, error);
   char text[TIDE_ISO_TIME_BYTES];
   g_autofree char *names = field_names(draft), *envelope = envelope_note(draft);
   g_autofree char *perhaps = best == NULL ? g_strdup("")
                                           : g_strdup_printf("; '%s' could be it, in %s (%s)", best->field->shown,
-                                                            tide_time_format_word(best->format),
+                                                            tide_time_format_word(best->form->format),
                                                             tide_iso_time_print(tide_ns_to_ms(best->newest_ns), text));
   g_set_error(
       error, TIDE_ERROR, TIDE_ERROR_DATA,
       "no field is plainly the time of the readings%s: name it with '--time FIELD'; or take the Kafka record's own "
-      "time with '--time %s'. The fields: %s%s%s",
+      "time with '--time' '%s'. The fields: %s%s%s",
       perhaps, RECORD_TIME, names, envelope != NULL ? "; " : "", envelope != NULL ? envelope : "");
   return FALSE;
 }
@@ -187,17 +215,15 @@ gboolean
 tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
 {
   if (strcmp(name, RECORD_TIME) == 0) {
-    put_time(draft, NULL, TIDE_TIME_RECORD, FALSE);
+    put_time(draft, NULL, NULL, FALSE);
     return TRUE;
   }
   const TideSurveyField *field = find_field(draft, name, error);
   if (field == NULL || is_named_by_a_value(draft, field, TIDE_ERROR_USAGE, error))
     return FALSE;
   const TideTimeGuess *guess = find_guess(draft, field);
-  if (guess != NULL) {
-    put_time(draft, field, guess->format, guess->needs_zone);
-    return TRUE;
-  }
+  if (guess != NULL)
+    return put_guess(draft, guess, error);
   TideBytes first = first_value(field)->text;
   g_autofree char *value = tide_text_printable(tide_bytes(first.data, MIN(first.len, SHOWN_BYTES)));
   if (field->n_present < draft->survey->n_readings)
@@ -207,8 +233,8 @@ tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
                 field->shown, field->n_present, draft->survey->n_readings, RECORD_TIME);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "'%s' holds no time between 2000 and now in epoch seconds to nanoseconds or RFC 3339; the first is "
-                "'%s'. A time by another pattern is for 'readings.time.pattern': see docs/configuration.md",
+                "'%s' holds no time between 2000 and now in one of the known forms; the first is '%s'. A time by "
+                "another pattern is for 'readings.time.pattern': see *Event time* in docs/configuration.md",
                 field->shown, value);
   return FALSE;
 }
@@ -294,9 +320,11 @@ static char *
 join_shown(const GPtrArray *fields, const char *before, const char *between)
 {
   GString *names = g_string_new(NULL);
-  for (guint i = 0; i < fields->len; i++)
-    g_string_append_printf(names, "%s%s%s", i > 0 ? between : "", before,
-                           ((const TideSurveyField *)fields->pdata[i])->shown);
+  for (guint i = 0; i < fields->len; i++) {
+    const TideSurveyField *field = fields->pdata[i];
+    g_autofree char *word = *before != '\0' ? tide_shell_word(field->name) : g_strdup(field->shown);
+    g_string_append_printf(names, "%s%s%s", i > 0 ? between : "", before, word);
+  }
   return g_string_free(names, FALSE);
 }
 
@@ -316,8 +344,9 @@ tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy)
   const TideSurveyField *rival = tide_guess_key_rival(draft->survey, fields, draft->candidates);
   if (rival == NULL)
     return NULL;
-  *ret_remedy = g_strdup_printf("if it names the thing, say '--key %s', if it does not, '%s', or give more samples",
-                                rival->shown, said);
+  g_autofree char *word = tide_shell_word(rival->name);
+  *ret_remedy =
+      g_strdup_printf("if it names the thing, say '--key %s', if it does not, '%s', or give more samples", word, said);
   return g_strdup_printf("key '%s' is a guess: no value of '%s' (%s, %u different) comes twice in these %u readings",
                          key, rival->shown, tide_key_field_is_text(rival) ? "text" : "whole numbers",
                          tide_survey_n_distinct(rival), n_readings);
@@ -350,7 +379,7 @@ tide_init_draft_guess_splits(TideInitDraft *draft)
   TideInitProposal *proposal = &draft->proposal;
   const TideSurveyField *first = tide_field_survey_find(draft->survey, proposal->key->pdata[0]);
   if (proposal->salt == 0)
-    proposal->splits = tide_guess_splits(first, draft->time, proposal->time_format, &proposal->splits_why);
+    proposal->splits = tide_guess_splits(first, draft->time, draft->form, &proposal->splits_why);
 }
 
 /* ---- notes ---------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include "commands/init/init_samples.h"
 #include "commands/init/proposal.h"
+#include "model/time/time_forms.h"
 
 G_BEGIN_DECLS
 
@@ -13,6 +14,7 @@ typedef struct TideInitDraft {
   GArray *times;               /* owned (element-type TideTimeGuess), the best first */
   GPtrArray *candidates;       /* owned (element-type TideSurveyField): for the key, the best first */
   const TideSurveyField *time; /* borrowed; NULL: none yet, or the record's own */
+  const TideTimeForm *form;    /* of its values; with time */
   gboolean needs_zone;         /* that time's texts say no offset from UTC */
   TideInitProposal proposal;
 } TideInitDraft;

@@ -12,7 +12,8 @@ static char *
 role_of(const TideInitDraft *draft, const TideSurveyField *field)
 {
   if (field == draft->time)
-    return g_strdup_printf("time, %s", tide_time_format_word(draft->proposal.time_format));
+    return g_strdup_printf("time, %s", draft->form->pattern != NULL ? draft->form->pattern
+                                                                    : tide_time_format_word(draft->form->format));
   if (g_ptr_array_find_with_equal_func(draft->proposal.key, field->name, g_str_equal, NULL))
     return g_strdup("key");
   return g_strdup("");

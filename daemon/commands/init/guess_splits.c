@@ -11,12 +11,12 @@
 
 /* Of all readings: a value that comes again later does not move with the time. */
 static TideSplitTrend
-trend_of(const TideSurveyField *first, const TideSurveyField *time, TideTimeFormat format)
+trend_of(const TideSurveyField *first, const TideSurveyField *time, const TideTimeForm *form)
 {
   g_autoptr(TideSplitSample) sample = tide_split_sample_new(first->values->len);
   for (guint i = 0; i < first->values->len; i++)
     tide_split_sample_add(sample, tide_survey_value(first, i)->text,
-                          time != NULL ? tide_time_guess_ns(time, format, i) : (gint64)i);
+                          time != NULL ? tide_time_guess_ns(time, form, i) : (gint64)i);
   return tide_split_sample_trend(sample);
 }
 
@@ -34,10 +34,10 @@ points_of(const TideSurveyField *first, guint n_regions)
 }
 
 GArray *
-tide_guess_splits(const TideSurveyField *first, const TideSurveyField *time, TideTimeFormat format, char **ret_why)
+tide_guess_splits(const TideSurveyField *first, const TideSurveyField *time, const TideTimeForm *form, char **ret_why)
 {
   guint n_values = tide_survey_n_distinct(first), n_regions = MIN(n_values / VALUES_PER_REGION, MAX_REGIONS);
-  TideSplitTrend trend = n_regions > 1 ? trend_of(first, time, format) : TIDE_SPLIT_TREND_NONE;
+  TideSplitTrend trend = n_regions > 1 ? trend_of(first, time, form) : TIDE_SPLIT_TREND_NONE;
   if (n_regions < 2)
     *ret_why = g_strdup_printf("No 'splits' are proposed: the samples have %u of the %u different values of '%s' that "
                                "they need.",

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "commands/init/field_survey.h"
-#include "model/time/time_spec.h"
+#include "model/time/time_forms.h"
 
 G_BEGIN_DECLS
 
@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * Returns: (transfer full), free with tide_splits_free(). (element-type TideBytes): empty where values are too few, or
  * move with the time
  */
-GArray *tide_guess_splits(const TideSurveyField *first, const TideSurveyField *time, TideTimeFormat format,
+GArray *tide_guess_splits(const TideSurveyField *first, const TideSurveyField *time, const TideTimeForm *form,
                           char **ret_why);
 
 G_END_DECLS

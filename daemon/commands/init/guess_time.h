@@ -2,15 +2,17 @@
 #pragma once
 
 #include "commands/init/field_survey.h"
-#include "model/time/time_spec.h"
+#include "model/time/time_forms.h"
 
 G_BEGIN_DECLS
 
 typedef struct TideTimeGuess {
   const TideSurveyField *field; /* borrowed */
-  TideTimeFormat format;
-  gboolean needs_zone; /* its texts say no offset from UTC: newest_ns is as if they were of UTC */
-  gint64 newest_ns;    /* of its values */
+  const TideTimeForm *form;
+  const TideTimeForm *rival; /* that reads its values, too, as other times: days for months; NULL: none */
+  gboolean needs_zone;       /* its texts say no offset from UTC: newest_ns is as if they were of UTC */
+  gint64 newest_ns;          /* of its values */
+  guint64 sum_ns;            /* of all its values, to tell rivals */
   int score;
 } TideTimeGuess;
 
@@ -18,19 +20,14 @@ typedef struct TideTimeGuess {
 #define TIDE_TIME_GUESS_MIN_SCORE 3
 
 /**
- * tide_guess_times: every field that each reading has, and whose values all are times in one format between the year
- * 2000 and a day from @now_ms.
- * The units of numbers are a factor of 1000 apart, so at most one fits. For a field speaks its name, that it is text,
- * and that it lies near to now; against it, that its name speaks of another moment than the measurement's, as
- * received_at. Returns: (transfer full) (element-type TideTimeGuess): the best first, of equal ones the first in the
- * readings.
+ * tide_guess_times: every field that each reading has, and whose values all are times in one of the known forms,
+ * between the year 2000 and a day from @now_ms. The units of numbers are a factor of 1000 apart, so at most one fits.
+ * For a field speaks its name, that it is text, and that it lies near to now; against it, that its name speaks of
+ * another moment than the measurement's, as received_at. Returns: (transfer full) (element-type TideTimeGuess): the
+ * best first, of equal ones the first in the readings.
  */
 GArray *tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms);
 
 /* What @field says of a reading, in the format that was guessed; a text without an offset as if it were of UTC. */
-gint64 tide_time_guess_ns(const TideSurveyField *field, TideTimeFormat format, guint reading);
-
-/* "epoch_ms", as the configuration has it. */
-const char *tide_time_format_word(TideTimeFormat format);
-
+gint64 tide_time_guess_ns(const TideSurveyField *field, const TideTimeForm *form, guint reading);
 G_END_DECLS

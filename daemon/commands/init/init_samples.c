@@ -4,6 +4,7 @@
 #include "commands/cli/progress.h"
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"
+#include "decode/formats.h"
 #include "files/file_reader.h"
 #include "files/file_text.h"
 #include "kafka/kafka_topic_reader.h"
@@ -135,11 +136,15 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
   if (samples->form.format == TIDE_FORMAT_PROTOBUF)
     return "'--schema' and '--message' say what a message is; where Confluent's serializer wrote it, say '--framing "
            "confluent'";
+  const char *by_message = tide_message_remedy(samples->decode, value);
+  if (by_message != NULL)
+    return by_message;
   if (is_json && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE))
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
            "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "
            "'--format influx', values with commas below a line of names with '--format csv'";
-  if (reason == TIDE_REJECT_MISSING_FIELD)
+  gboolean has_lists = (tide_format_of(samples->decode)->takes & TIDE_TAKES_STRUCTURE) != 0;
+  if (reason == TIDE_REJECT_MISSING_FIELD && has_lists)
     return "'--each' names the list of readings in each message, behind the names of objects around it: "
            "payload/metrics";
   if (samples->form.columns != NULL)

@@ -1,6 +1,5 @@
 #include "commands/init/proposal.h"
 
-#include "commands/init/guess_time.h"
 #include "config/option/option_table.h"
 #include "config/option/table_language.h"
 #include "config/yaml/yaml_text.h"
@@ -104,11 +103,14 @@ append_key(GString *out, const TideInitProposal *proposal, gboolean with_time)
   }
   if (with_time) {
     /* As fine as the field, so that two readings of one millisecond stay two rows. */
-    gboolean is_fine = proposal->time_field != NULL &&
-                       (proposal->time_format == TIDE_TIME_EPOCH_US || proposal->time_format == TIDE_TIME_EPOCH_NS);
+    gint64 step_ns = proposal->time_field != NULL && tide_time_format_is_count(proposal->time_format)
+                         ? tide_time_format_step_ns(proposal->time_format)
+                         : TIDE_NS_PER_MS;
     append_separator(out, proposal);
     g_string_append_printf(out, "{ time: %s }",
-                           tide_time_format_word(is_fine ? proposal->time_format : TIDE_TIME_EPOCH_MS));
+                           tide_time_format_word(step_ns < 1000             ? TIDE_TIME_EPOCH_NS
+                                                 : step_ns < TIDE_NS_PER_MS ? TIDE_TIME_EPOCH_US
+                                                                            : TIDE_TIME_EPOCH_MS));
   }
   g_string_append(out, "]\n");
 }
@@ -187,6 +189,7 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *brokers = scalar(proposal->brokers), *group = scalar(proposal->group);
   g_autofree char *topics = list(proposal->topic), *gateways = list(proposal->gateways);
   g_autofree char *field = scalar(proposal->time_field), *zone = scalar(proposal->zone);
+  g_autofree char *pattern = scalar(proposal->time_pattern);
   g_autofree char *letters = scalar(proposal->dead_letters), *delimiter = scalar(decode->csv.delimiter);
   g_autofree char *joined = decode->csv.columns != NULL ? g_strjoinv(",", decode->csv.columns) : NULL;
   g_autofree char *columns = joined != NULL ? list(joined) : NULL;
@@ -218,6 +221,7 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
       {"readings.on_bad_reading", is_of_lines(decode) ? "reading" : NULL},
       {"readings.time.field", field},
       {"readings.time.format", tide_time_format_word(field != NULL ? proposal->time_format : TIDE_TIME_RECORD)},
+      {"readings.time.pattern", pattern},
       {"readings.time.zone", zone},
       {"tables", tables},
       {"hbase.gateways", gateways},

@@ -88,6 +88,7 @@ time_spec(const TideConfig *config, const char *field, TideTimeFormat format, co
   return (TideTimeSpec){.field = tide_field_names_intern(config->names, tide_bytes_of_string(field)),
                         .format = format,
                         .date_field = TIDE_NAME_NONE,
+                        .plus_field = TIDE_NAME_NONE,
                         .earliest_epoch_ms = old->earliest_epoch_ms,
                         .max_future_ms = old->max_future_ms,
                         .on_future = old->on_future};

@@ -2,7 +2,7 @@
 
 #include "model/reading.h"
 #include "model/time/time_cut.h"
-#include "model/time/time_text.h"
+#include "model/time/time_pattern.h"
 #include "model/time/zone_spans.h"
 #include "util/error.h"
 
@@ -19,13 +19,12 @@ set_day(GTimeZone *zone, gint64 within_ns, TideRollupDay *ret_day)
 }
 
 static gboolean
-read_date(const char *text, TideTimeText *ret_date)
+read_date(const char *text, TideTimeElements *ret_date)
 {
-  TideBytes bytes = tide_bytes_of_string(text);
+  g_autoptr(TideTimePattern) pattern = tide_time_pattern_compile("[yyyy-MM-dd][yyyyMMdd]", TIDE_PATTERN_TEXT, NULL);
   const char *detail;
-  return (tide_time_text_read_pattern(bytes, "yyyy-MM-dd", ret_date, &detail) ||
-          tide_time_text_read_pattern(bytes, "yyyyMMdd", ret_date, &detail)) &&
-         ret_date->year >= 1970 && ret_date->year < 2200;
+  return tide_time_pattern_read(pattern, tide_bytes_of_string(text), ret_date, &detail) &&
+         ret_date->values[TIDE_LEVEL_YEAR] >= 1970 && ret_date->values[TIDE_LEVEL_YEAR] < 2200;
 }
 
 gboolean
@@ -37,10 +36,10 @@ tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRoll
     set_day(zone, ret_day->from_ms * TIDE_NS_PER_MS - 1, ret_day);
     noon_utc_s = ret_day->from_ms / MS_PER_S + NOON_S;
   } else {
-    TideTimeText date;
+    TideTimeElements date;
     if (!read_date(text, &date))
       return tide_fail(error, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
-    gint64 noon_s = tide_time_text_local_s(&date) + NOON_S;
+    gint64 noon_s = tide_time_elements_local_s(&date) + NOON_S;
     TideLocalMoments noon = tide_zone_moments_of_local(zone, noon_s);
     noon_utc_s = noon.utc_s[0];
     if (noon.n == 0)

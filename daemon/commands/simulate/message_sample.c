@@ -6,8 +6,6 @@
 #include "config/config_source.h"
 #include "decode/decoder.h"
 #include "decode/formats.h"
-#include "model/time/time_print.h"
-#include "util/calendar.h"
 #include "util/error.h"
 
 /* What the daemon's own bounds are for is no matter of a few lines of samples. */
@@ -15,10 +13,9 @@
 
 /* A field that holds an event time, and how it is written. */
 typedef struct TimeField {
-  TideBytes name; /* borrowed from the configuration */
-  TideTimeFormat format;
-  TideTimePrint *print; /* owned; with TIDE_TIME_PATTERN */
-  GTimeZone *zone;      /* borrowed; NULL: UTC */
+  TideBytes name;           /* borrowed from the configuration */
+  const TideTimeSpec *spec; /* borrowed from the configuration */
+  TideTimePart part;
 } TimeField;
 
 /* A value that each message has anew. */
@@ -42,7 +39,6 @@ struct TideMessageSample {
   GArray *times;             /* owned (element-type TimeField) */
   GArray *stay;              /* owned (element-type TideBytes): names of fields that keep their values */
   TideBuffer header;         /* owned: of csv, the first line and its line break */
-  const char *unprintable;   /* borrowed from the configuration: a time's pattern that can only be read; NULL: none */
   gboolean is_binary;
   const char *path; /* borrowed: of the file that is read */
   guint n_read;     /* its lines, so far */
@@ -51,21 +47,11 @@ struct TideMessageSample {
 /* ---- what the configuration says ---- */
 
 static void
-clear_time(gpointer data)
-{
-  tide_time_print_free(((TimeField *)data)->print);
-}
-
-static void
-add_time(TideMessageSample *sample, TideNameId field, TideTimeFormat format, const char *pattern, GTimeZone *zone)
+add_time(TideMessageSample *sample, TideNameId field, const TideTimeSpec *spec, TideTimePart part)
 {
   if (field == TIDE_NAME_NONE)
     return;
-  TimeField time = {.name = tide_field_names_text(sample->config->names, field), .format = format, .zone = zone};
-  if (pattern != NULL)
-    time.print = tide_time_print_compile(pattern, FALSE, NULL);
-  if (pattern != NULL && time.print == NULL)
-    sample->unprintable = pattern;
+  TimeField time = {.name = tide_field_names_text(sample->config->names, field), .spec = spec, .part = part};
   g_array_append_val(sample->times, time);
 }
 
@@ -74,9 +60,11 @@ add_spec(TideMessageSample *sample, const TideTimeSpec *spec)
 {
   if (spec == NULL || spec->format == TIDE_TIME_RECORD)
     return;
-  add_time(sample, spec->field, spec->format, spec->pattern, spec->zone);
+  add_time(sample, spec->field, spec, TIDE_TIME_PART_MAIN);
   if (spec->date_pattern != NULL)
-    add_time(sample, spec->date_field, TIDE_TIME_PATTERN, spec->date_pattern, spec->zone);
+    add_time(sample, spec->date_field, spec, TIDE_TIME_PART_DATE);
+  if (spec->plus != TIDE_PLUS_NONE)
+    add_time(sample, spec->plus_field, spec, TIDE_TIME_PART_PLUS);
 }
 
 static void
@@ -165,28 +153,10 @@ append_text(TideBuffer *out, const char *text)
   tide_buffer_append(out, text, strlen(text));
 }
 
-/* @is_whole: without a fraction of a second. */
 static void
 append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer *out)
 {
-  static const gint64 per_ms[] = {
-      [TIDE_TIME_EPOCH_MS] = 1, [TIDE_TIME_EPOCH_US] = 1000, [TIDE_TIME_EPOCH_NS] = 1000000};
-  if (time->format == TIDE_TIME_PATTERN) {
-    tide_time_print_append(time->print, time->zone, time_ms * TIDE_NS_PER_MS, out);
-    return;
-  }
-  g_autofree char *text = NULL;
-  if (time->format == TIDE_TIME_RFC3339) {
-    char iso[TIDE_ISO_TIME_BYTES];
-    text = g_strdup(tide_iso_time_print(time_ms, iso));
-  } else if (time->format == TIDE_TIME_EPOCH_S && (is_whole || time_ms % 1000 == 0)) {
-    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms / 1000);
-  } else if (time->format == TIDE_TIME_EPOCH_S) {
-    text = g_strdup_printf("%" G_GINT64_FORMAT ".%03d", time_ms / 1000, (int)(time_ms % 1000));
-  } else {
-    text = g_strdup_printf("%" G_GINT64_FORMAT, time_ms * per_ms[time->format]);
-  }
-  append_text(out, text);
+  tide_time_spec_print(time->spec, time->part, time_ms * TIDE_NS_PER_MS, is_whole, out);
 }
 
 /* Within a tenth of what it was, with as many digits behind the point; one with an exponent stays. */
@@ -343,7 +313,6 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
   sample->lines = g_array_new(FALSE, FALSE, sizeof(Line));
   g_array_set_clear_func(sample->lines, clear_line);
   sample->times = g_array_new(FALSE, TRUE, sizeof(TimeField));
-  g_array_set_clear_func(sample->times, clear_time);
   sample->stay = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   add_spec(sample, &source->readings->time);
   add_conditions(sample, source->conditions);
@@ -352,14 +321,6 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
       add_table(sample, config->tables->pdata[i]);
   if (!check_layout(sample, error))
     return NULL;
-  if (sample->unprintable != NULL) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-        "'%s': the time pattern '%s' can be read but not printed, so each message would keep its sample's time: "
-        "simulate with a configuration and a sample of another pattern or format",
-        config->path, sample->unprintable);
-    return NULL;
-  }
   for (guint i = 0; i < paths->len; i++) {
     guint n_before = sample->lines->len;
     sample->path = paths->pdata[i];

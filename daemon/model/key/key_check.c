@@ -204,7 +204,7 @@ check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
       error, TIDE_ERROR_CONFIG,
       "a time is printed by the clocks of '%s' as '%s', but these are set back once a year: the hour that comes twice "
       "would make one key of two readings; use zone UTC or a fixed offset, or a form that is counted such as epoch_ms",
-      part->moment.zone_name, part->moment.print->pattern);
+      part->moment.zone_name, part->moment.print->text);
 }
 
 static gboolean

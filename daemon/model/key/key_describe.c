@@ -87,7 +87,7 @@ describe_time(const TideKeyPart *part, GString *text)
 {
   g_string_append(text, "time(");
   if (part->moment.print != NULL)
-    describe_bytes(tide_bytes_of_string(part->moment.print->pattern), text);
+    describe_bytes(tide_bytes_of_string(part->moment.print->text), text);
   else
     g_string_append_printf(text, "%s%s%s", tide_key_units[part->moment.unit].name,
                            part->moment.reversed ? ", reversed" : "", part->moment.binary ? ", binary" : "");

@@ -14,6 +14,10 @@ reject_value(TideReject *ret_reject, const TideReading *reading, const TideField
 {
   reject(ret_reject, TIDE_REJECT_BAD_KEY, reading, detail);
   ret_reject->field = field->name;
+  ret_reject->value = field->text;
+  if (field->text.len == 0)
+    ret_reject->remedy = "an empty field is refused, whatever the key's 'default': keep such readings out of the table "
+                         "by 'when'";
   return FALSE;
 }
 
@@ -58,11 +62,7 @@ append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *ou
     fault = tide_key_field_append(part, field->text, out);
   if (G_LIKELY(fault == NULL))
     return TRUE;
-  reject_value(ret_reject, reading, field, fault);
-  if (field->text.len == 0)
-    ret_reject->remedy = "an empty field is refused, whatever the key's 'default': keep such readings out of the table "
-                         "by 'when'";
-  return FALSE;
+  return reject_value(ret_reject, reading, field, fault);
 }
 
 /* Two digits at a time. */

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "model/key/row_key.h"
-#include "model/time/time_print.h"
+#include "model/time/time_pattern.h"
 
 G_BEGIN_DECLS
 
@@ -45,10 +45,10 @@ typedef struct TideKeyValue {
 
 typedef struct TideKeyMoment {
   TideTimeCut cut_to;
-  GTimeZone *zone;       /* owned, where it matters; NULL: UTC */
-  char *zone_name;       /* owned, with zone */
-  TideTimePrint *print;  /* owned, with a pattern; NULL: it is counted */
-  gboolean is_ambiguous; /* with a pattern: it names a clock that shows some times twice */
+  GTimeZone *zone;        /* owned, where it matters; NULL: UTC */
+  char *zone_name;        /* owned, with zone */
+  TideTimePattern *print; /* owned, with a pattern; NULL: it is counted */
+  gboolean is_ambiguous;  /* with a pattern: it names a clock that shows some times twice */
   /* counted */
   gboolean is_plain; /* in its unit since 1970: a short way for what most keys are made of */
   gboolean binary;

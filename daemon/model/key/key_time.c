@@ -1,5 +1,6 @@
 /* The forms in which a moment stands in a key, and back. */
 #include "model/key/key_part.h"
+#include "model/time/time_elements.h"
 #include "util/error.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
@@ -86,7 +87,8 @@ compile_pattern(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "a time with a pattern is also reversed, binary, without digits or counted since something: these "
                      "are for times that are counted, such as epoch_ms");
-  part->moment.print = tide_time_print_compile(spec->moment.pattern, !is_key, error);
+  part->moment.print =
+      tide_time_pattern_compile(spec->moment.pattern, is_key ? TIDE_PATTERN_KEY : TIDE_PATTERN_QUALIFIER, error);
   if (part->moment.print == NULL)
     return FALSE;
   part->fixed_bytes = part->moment.print->width_bytes;
@@ -178,7 +180,7 @@ void
 tide_key_time_append(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 {
   if (part->moment.print != NULL)
-    tide_time_print_append(part->moment.print, part->moment.zone, cut(part, ns), out);
+    tide_time_pattern_print(part->moment.print, part->moment.zone, cut(part, ns), out);
   else
     tide_key_time_append_number(part, tide_key_time_number(part, ns), out);
 }
@@ -246,7 +248,7 @@ is_same_cut(TideTimeCut one, TideTimeCut other)
 static const char *
 pattern_of(const TideKeyPart *part)
 {
-  return part->moment.print != NULL ? part->moment.print->pattern : NULL;
+  return part->moment.print != NULL ? part->moment.print->text : NULL;
 }
 
 static gboolean
@@ -264,7 +266,7 @@ tide_key_time_step_ns(const TideKeyPart *part)
 {
   gint64 step_ns;
   if (part->moment.print != NULL)
-    return tide_time_print_resolution_ns(part->moment.print);
+    return tide_time_pattern_resolution_ns(part->moment.print);
   return __builtin_mul_overflow(part->moment.unit_ns, (gint64)part->moment.divisor, &step_ns) ? G_MAXINT64 : step_ns;
 }
 
@@ -353,22 +355,19 @@ static gboolean
 complete(const TideKeyPart *part, const TideKeyMoments *moments, TideTimeElements *elements)
 {
   gboolean is_complete = TRUE;
-  const TideTimePrint *print = part->moment.print;
+  const TideTimePattern *print = part->moment.print;
   gint64 first_ns = moments->first_ns;
   gboolean is_shown = print->first_level > TIDE_LEVEL_YEAR || !print->descends;
   TideTimeElements shown = {0};
   if (is_shown)
     shown = tide_time_elements_at(part->moment.zone, cut(part, first_ns));
   for (TideTimeLevel level = TIDE_LEVEL_YEAR; level <= print->last_level; level++) {
-    int *value = &elements->values[level];
-    if (!is_complete)
-      *value = -1;
-    else if (*value >= 0)
+    guint name = 1u << level;
+    if (is_complete && (elements->named & name))
       continue;
-    else if (is_shown && tide_key_time_agrees(part, level, first_ns, moments->last_ns))
-      *value = shown.values[level];
-    else
-      is_complete = FALSE;
+    is_complete = is_complete && is_shown && tide_key_time_agrees(part, level, first_ns, moments->last_ns);
+    elements->values[level] = is_complete ? shown.values[level] : 0;
+    elements->named = is_complete ? elements->named | name : elements->named & ~name;
   }
   return is_complete;
 }
@@ -378,10 +377,11 @@ narrow_printed(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments
 {
   TideTimeElements elements;
   gint64 from_ns, to_ns;
-  if (!tide_time_print_read(part->moment.print, bytes, &elements))
+  const char *detail;
+  if (part->fixed_bytes == 0 || !tide_time_pattern_read(part->moment.print, bytes, &elements, &detail))
     return TIDE_KEY_IMPOSSIBLE;
   gboolean is_complete = complete(part, moments, &elements);
-  if (elements.values[TIDE_LEVEL_YEAR] < 0)
+  if (!(elements.named & TIDE_NAMES(YEAR)))
     return TIDE_KEY_UNRESOLVED;
   if (!tide_time_elements_interval(&elements, part->moment.zone, &from_ns, &to_ns) || to_ns <= 0)
     return TIDE_KEY_IMPOSSIBLE;

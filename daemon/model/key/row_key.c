@@ -23,7 +23,7 @@ parts_free(TideKeyPart *parts, gsize n_parts)
     case TIDE_KEY_TIME:
       g_clear_pointer(&part->moment.zone, g_time_zone_unref);
       g_free(part->moment.zone_name);
-      tide_time_print_free(part->moment.print);
+      tide_time_pattern_free(part->moment.print);
       break;
     case TIDE_KEY_HASH:
     case TIDE_KEY_SALT:

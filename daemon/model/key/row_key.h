@@ -71,13 +71,13 @@ typedef struct TideKeyValueSpec {
   const TideKeyDefault *defaults; /* tried in order, before default_value */
   gsize n_defaults;
   TideKeyForm form;
-  gboolean cut; /* with width: a longer value is cut to it instead of rejected. Its first bytes are then all
-                 * that tells it from others */
+  gboolean cut;           /* with width: a longer value is cut to it instead of rejected. Its first bytes are then all
+                           * that tells it from others */
   gboolean text_reversed; /* as text: its bytes, padding and all, are written backwards */
-  gboolean escape; /* as text without width: bytes up to the delimiter's first one are escaped, so that any value
-                    * may stand there and the order stays that of the values */
-  gboolean has_range; /* of integers, binary or padded with zeros in front: values outside are rejected; splits
-                       * are even over the range */
+  gboolean escape;        /* as text without width: bytes up to the delimiter's first one are escaped, so that any value
+                           * may stand there and the order stays that of the values */
+  gboolean has_range;     /* of integers, binary or padded with zeros in front: values outside are rejected; splits
+                           * are even over the range */
   gint64 range_min;
   gint64 range_max; /* inclusive */
 } TideKeyValueSpec;
@@ -95,13 +95,13 @@ void tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, T
 typedef struct TideKeyMomentSpec {
   TideKeyTimeUnit unit;
   gboolean reversed;     /* without pattern: Long.MAX - t: the newest sorts first */
-  const char *pattern;   /* printed by this pattern (time_print.h) instead of counted in unit; NULL: counted */
+  const char *pattern;   /* printed by this pattern (time_pattern.h) instead of counted in unit; NULL: counted */
   GTimeZone *zone;       /* with pattern, cut or since: borrowed; NULL: UTC */
   const char *zone_name; /* as declared, for descriptions; NULL: UTC */
   TideTimeCut cut_to;    /* the time is cut to this first */
-  TideTimeCut since; /* without pattern: counted from the start of this instead of from 1970; width and binary size
-                      * are as small as its largest number needs (binary: 1, 2, 4 or 8 bytes) */
-  guint32 drop_digits; /* as decimal text: that many digits at the end are left out */
+  TideTimeCut since;     /* without pattern: counted from the start of this instead of from 1970; width and binary size
+                          * are as small as its largest number needs (binary: 1, 2, 4 or 8 bytes) */
+  guint32 drop_digits;   /* as decimal text: that many digits at the end are left out */
 } TideKeyMomentSpec;
 
 /* Of a HASH or a SALT. */
@@ -169,8 +169,8 @@ gboolean tide_row_key_append(const TideRowKey *key, const TideReading *reading, 
 
 /* A list of parts that makes a text that need not identify anything: a qualifier, a cell's value, a table's name. The
  * same parts and the same bytes as in a key, but nothing is asked about where parts end, and nothing about identity; a
- * pattern may hold elements of variable width (time_print.h), and NAME is allowed where @with_name says so. Freed with
- * tide_row_key_free(). */
+ * pattern may hold elements of variable width (time_pattern.h), and NAME is allowed where @with_name says so. Freed
+ * with tide_row_key_free(). */
 typedef TideRowKey TideKeyText;
 TideKeyText *tide_key_text_compile(const TideKeyPartSpec *specs, gsize n_specs, gboolean with_name, gsize *ret_bad_part,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -209,7 +209,8 @@ void tide_row_key_stored_fields(const TideRowKey *key, GArray *ids);
 /* TRUE when the key's parts include the event time. */
 gboolean tide_row_key_has_time(const TideRowKey *key);
 
-/* Whether @value, as tide_row_key_decode() gives it, may stand for a reading without @field: it is a default of that. */
+/* Whether @value, as tide_row_key_decode() gives it, may stand for a reading without @field: it is a default of that.
+ */
 gboolean tide_row_key_is_default(const TideRowKey *key, TideNameId field, TideBytes value);
 
 /* TRUE when the key has the event time to less than a millisecond, which no cell has. */

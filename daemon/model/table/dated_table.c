@@ -1,6 +1,6 @@
 #include "model/table/dated_table.h"
 
-/* A pattern as it is walked: time_print.h. */
+/* A pattern as it is walked: time_pattern.h. */
 typedef struct PatternWalk {
   const char *at;
   gboolean in_pattern; /* between the braces */

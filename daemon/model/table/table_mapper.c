@@ -299,6 +299,7 @@ change_units(TideTableMapper *mapper, const Attempt *attempt, const TideField *f
   gboolean is_text_or_number = field->kind == TIDE_VALUE_STRING || field->kind == TIDE_VALUE_NUMBER;
   if (!is_text_or_number || !tide_unit_change_apply(target->units, field->text, &mapper->value, &detail)) {
     reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
+    attempt->ret_reject->value = field->text;
     attempt->ret_reject->remedy = "let senders write decimal numbers, or take 'scale' and 'offset' from the field";
     return NULL;
   }

@@ -1,68 +1,101 @@
-/* What a time pattern is made of, for those who read by one (time_text.c) and those who print by one (time_print.c):
- * letters, whose runs are elements; bytes that stand for themselves; single quotes around letters meant as such; a
- * quote written twice. */
+/* Time patterns: one language in which times are read and printed, after Java's DateTimeFormatter.
+ *
+ * Runs of letters are elements, of the table in time_pattern.c: yyyy, MM, MMM, ... Letters meant as such stand in
+ * single quotes, a quote is written twice; [ and ] enclose what may be absent; all other characters stand for
+ * themselves. The same compiled pattern reads and prints, so that whatever is read can be printed as well.
+ *
+ * In keys, names of tables and qualifiers only elements of fixed width are allowed whose texts can be read back and
+ * sorted: yyyy MM dd HH mm ss and S; in qualifiers M, d and H, too. There, no element needs the larger ones beside it.
+ */
 #pragma once
 
-#include <glib.h>
+#include "model/time/time_elements.h"
+#include "util/bytes.h"
 
 G_BEGIN_DECLS
 
-/* The elements of a date and clock, from the largest on. What a pattern names is a bit for each: 1u << level. */
-typedef enum TideTimeLevel {
-  TIDE_LEVEL_YEAR,
-  TIDE_LEVEL_MONTH,
-  TIDE_LEVEL_DAY,
-  TIDE_LEVEL_HOUR,
-  TIDE_LEVEL_MINUTE,
-  TIDE_LEVEL_SECOND,
-  TIDE_LEVEL_FRACTION,
-  TIDE_N_LEVELS,
-} TideTimeLevel;
+/* What a pattern is for: which elements it may have. Bits, for the table of elements. */
+typedef enum TidePatternUse {
+  TIDE_PATTERN_TEXT = 1 << 0,      /* texts of readings */
+  TIDE_PATTERN_KEY = 1 << 1,       /* keys, and names of tables */
+  TIDE_PATTERN_QUALIFIER = 1 << 2, /* and other parts that are only printed */
+} TidePatternUse;
 
-/* What each level is. */
-typedef struct TideTimeLevelTraits {
-  char letter;
-  gsize min_letters; /* how many letters make one element */
-  gsize max_letters;
-  gboolean may_vary; /* a single letter, without a zero in front, is one too, where that is allowed */
-  const char *form;
-  gint64 longest_s; /* a year has 366 days, a month 31; of a fraction: 0 */
-  int least;        /* its values */
-  int most;
-} TideTimeLevelTraits;
-extern const TideTimeLevelTraits tide_time_levels[TIDE_N_LEVELS];
+typedef struct TideTimePiece TideTimePiece;
 
-#define TIDE_NAMES(level) (1u << TIDE_LEVEL_##level)
-#define TIDE_NAMES_DATE (TIDE_NAMES(YEAR) | TIDE_NAMES(MONTH) | TIDE_NAMES(DAY))
-#define TIDE_NAMES_CLOCK (TIDE_NAMES(HOUR) | TIDE_NAMES(MINUTE) | TIDE_NAMES(SECOND) | TIDE_NAMES(FRACTION))
+/* A compiled pattern, read-only. */
+typedef struct TideTimePattern {
+  char *text;            /* owned */
+  TideTimePiece *pieces; /* owned */
+  gsize n_pieces;
+  guint named;               /* TIDE_NAMES(...), of optional parts as well */
+  guint always_named;        /* those outside of optional parts */
+  int fraction_digits;       /* 0: no fraction, or one of any length */
+  guint32 width_bytes;       /* 0: varies */
+  guint32 longest_bytes;     /* what it may print */
+  TideTimeLevel first_level; /* the largest and the smallest element named */
+  TideTimeLevel last_level;
+  gboolean descends; /* each element is the next smaller one than that before it: where the larger ones are equal, texts
+                      * of fixed width sort as their times do (where clocks go back, times of day do not, whatever the
+                      * pattern: tide_zone_has_changes()) */
+} TideTimePattern;
 
-typedef struct TideTimePatternPiece {
-  guint8 byte;         /* the letter, or the byte that stands for itself */
-  gsize n_letters;     /* 0: it stands for itself */
-  TideTimeLevel level; /* of the letter: set where a pattern is compiled (time_print.c) */
-} TideTimePatternPiece;
+/* Errors: TIDE_ERROR_CONFIG: an unknown letter, a number of letters that is no element, an element twice or none, an
+ * element without what it needs beside it, a number of varying width in front of another digit. */
+TideTimePattern *tide_time_pattern_compile(const char *text, TidePatternUse use,
+                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void tide_time_pattern_free(TideTimePattern *pattern); /* NULL ok */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTimePattern, tide_time_pattern_free)
 
-/* A walk through a pattern begins at its first character, outside of quotes. */
-typedef struct TideTimePatternCursor {
-  const char *at;
-  gboolean is_quoted;
-} TideTimePatternCursor;
+/* What one step of its smallest element is by the calendar. */
+gint64 tide_time_pattern_resolution_ns(const TideTimePattern *pattern);
 
-/* FALSE at the end of the pattern. Threads: any. Allocates: nothing. */
-gboolean tide_time_pattern_next(TideTimePatternCursor *cursor, TideTimePatternPiece *ret_piece);
+/* Appends what the clocks of @zone (NULL: UTC) show at @ns; of optional parts that name the same, the first. Threads:
+ * any. Allocates: only by growing @out. */
+void tide_time_pattern_print(const TideTimePattern *pattern, GTimeZone *zone, gint64 ns, TideBuffer *out);
 
-/**
- * tide_time_pattern_scan: which elements @pattern names, at least one, none twice.
- * @variable: M, d and H alone, without a zero in front, are elements too
- * Errors: TIDE_ERROR_CONFIG.
- */
-gboolean tide_time_pattern_scan(const char *pattern, gboolean variable, guint *ret_named,
-                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Reads @text, all of which must be a text of the pattern, with values that clocks can show. @ret_detail: on a fault: a
+ * string literal. Threads: any. Allocates: nothing. */
+gboolean tide_time_pattern_read(const TideTimePattern *pattern, TideBytes text, TideTimeElements *ret_elements,
+                                const char **ret_detail) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether @pattern is one we can read; for the configuration. Elements: yyyy MM dd HH mm ss and S (1 to 9 of them,
- * digits of the second's fraction); letters meant as such stand in single quotes ('T'), a quote is written twice. No
- * element may be missing between the largest and the smallest one of date and time. Errors: TIDE_ERROR_CONFIG.
- * @ret_has_date: it names year, month and day. */
-gboolean tide_time_pattern_check(const char *pattern, gboolean *ret_has_date, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The place in a text that is read from left to right. */
+typedef struct TideTimeCursor {
+  TideBytes text;
+  gsize at;
+} TideTimeCursor;
+
+/* A number of so many digits. FALSE: there are fewer. */
+static inline gboolean
+tide_time_take_number(TideTimeCursor *cursor, gsize n_digits, int *ret_number)
+{
+  if (cursor->text.len - cursor->at < n_digits)
+    return FALSE;
+  int number = 0;
+  for (gsize i = 0; i < n_digits; i++) {
+    guint8 byte = cursor->text.data[cursor->at + i];
+    if (byte < '0' || byte > '9')
+      return FALSE;
+    number = number * 10 + (byte - '0');
+  }
+  cursor->at += n_digits;
+  *ret_number = number;
+  return TRUE;
+}
+
+static inline gboolean
+tide_time_take_byte(TideTimeCursor *cursor, guint8 byte)
+{
+  if (cursor->at >= cursor->text.len || cursor->text.data[cursor->at] != byte)
+    return FALSE;
+  cursor->at++;
+  return TRUE;
+}
+
+/* The digits behind the point, as many as there are but @n_left for what follows; those behind the ninth are cut. */
+gboolean tide_time_take_fraction(TideTimeCursor *cursor, gsize n_left, TideTimeElements *elements);
+
+/* An offset from UTC in any form of ISO 8601, or behind a space: Z, +02, +0200, +02:00. */
+gboolean tide_time_take_offset(TideTimeCursor *cursor, TideTimeElements *elements);
 
 G_END_DECLS

@@ -1,8 +1,9 @@
 #include "model/time/time_spec.h"
 
-#include "model/time/time_text.h"
 #include "model/time/zone_spans.h"
 #include "util/calendar.h"
+
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
 /* No sensor measures beyond it: what claims to is a number in the wrong unit, whatever the record's time
  * says. */
@@ -20,7 +21,7 @@ typedef struct Attempt {
   const TideReading *reading;
   const TideRecordTime *record;
   const TideField *field; /* the time's; NULL with TIDE_TIME_RECORD */
-  gboolean *ret_ambiguous;
+  TideEventTime *ret_time;
   TideReject *ret_reject;
 } Attempt;
 
@@ -29,6 +30,7 @@ static gboolean
 refuse(const Attempt *attempt, const TideField *field, TideReject why)
 {
   why.field = field != NULL ? field->name : TIDE_BYTES_EMPTY;
+  why.value = field != NULL ? field->text : TIDE_BYTES_EMPTY;
   why.byte_position = -1;
   why.reading_index = attempt->reading->index;
   *attempt->ret_reject = why;
@@ -71,19 +73,46 @@ need_field(const Attempt *attempt, TideNameId name_id, const TideField **ret_fie
                 (TideReject){.reason = TIDE_REJECT_TIME_INVALID, .detail = "neither text nor a number"});
 }
 
+/* The number in @field. @ret_ns: what it counts. */
 static gboolean
-read_epoch(const Attempt *attempt, int decimals, gint64 *ret_ns)
+read_count(const Attempt *attempt, const TideField *field, TideTimeFormat format, gint64 *ret_ns)
 {
   const char *detail = NULL;
-  switch (tide_time_text_read_epoch(attempt->field->text, decimals, ret_ns, &detail)) {
+  TideRejectReason reason = TIDE_REJECT_TIME_IMPLAUSIBLE;
+  gboolean was_cut = FALSE;
+  switch (tide_time_text_read_count(field->text, format, ret_ns, &was_cut, &detail)) {
   case TIDE_TIME_FAULT_NONE:
+    attempt->ret_time->was_cut |= was_cut;
     return TRUE;
   case TIDE_TIME_FAULT_SYNTAX:
-    return REFUSE(TIDE_REJECT_TIME_INVALID, detail);
+    reason = TIDE_REJECT_TIME_INVALID;
+    break;
   case TIDE_TIME_FAULT_RANGE:
     break;
   }
-  return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, detail);
+  return refuse(attempt, field, (TideReject){.reason = reason, .detail = detail});
+}
+
+/* What the second field adds. */
+static gboolean
+read_plus(const Attempt *attempt, gint64 *ret_ns)
+{
+  static const TideTimeFormat formats[] = {[TIDE_PLUS_S] = TIDE_TIME_EPOCH_S,
+                                           [TIDE_PLUS_MS] = TIDE_TIME_EPOCH_MS,
+                                           [TIDE_PLUS_US] = TIDE_TIME_EPOCH_US,
+                                           [TIDE_PLUS_NS] = TIDE_TIME_EPOCH_NS};
+  const TideField *field;
+  *ret_ns = 0;
+  if (G_LIKELY(attempt->spec->plus == TIDE_PLUS_NONE))
+    return TRUE;
+  if (!need_field(attempt, attempt->spec->plus_field, &field) ||
+      !read_count(attempt, field, formats[attempt->spec->plus], ret_ns))
+    return FALSE;
+  return (*ret_ns >= 0 && *ret_ns < TIDE_SECONDS_PER_DAY * NS_PER_S) ||
+         refuse(attempt, field,
+                (TideReject){.reason = TIDE_REJECT_TIME_INVALID,
+                             .detail = "what is added to the time is not from 0 to less than a day",
+                             .remedy = "see that 'plus' of the time has the field's 'unit'"});
 }
 
 /* The moment to which the record fits, if it does to one of them alone: the reading came to it within the time that
@@ -111,7 +140,7 @@ choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64
 static gboolean
 choose_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
 {
-  *attempt->ret_ambiguous = TRUE;
+  attempt->ret_time->was_ambiguous = TRUE;
   switch (attempt->spec->on_ambiguous) {
   case TIDE_AMBIGUOUS_UNSET:
   case TIDE_AMBIGUOUS_RECORD:
@@ -140,36 +169,37 @@ take_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret
   return TRUE;
 }
 
-/* The moment of @local_s in the offset that the text carries, or in the declared zone. */
-static gboolean
-utc_of_local(const Attempt *attempt, const TideTimeText *time, gint64 local_s, gint64 *ret_utc_s)
+/* The moments at which the declared zone's clocks, or those of the offset that the text carries, show @local_s. */
+static TideLocalMoments
+moments_of(const Attempt *attempt, const TideTimeElements *time, gint64 local_s)
 {
-  if (time->has_offset) {
-    *ret_utc_s = local_s - time->offset_s;
-    return TRUE;
-  }
-  if (attempt->spec->zone == NULL)
-    return REFUSE(TIDE_REJECT_TIME_INVALID, "no offset from UTC in the text, and no zone is declared");
-  TideLocalMoments moments = tide_zone_moments_of_local(attempt->spec->zone, local_s);
+  if (time->named & TIDE_NAMES_OFFSET)
+    return (TideLocalMoments){.n = 1, .utc_s = {local_s - time->offset_s}};
+  return tide_zone_moments_of_local(attempt->spec->zone, local_s);
+}
+
+static gboolean
+utc_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s, gint64 *ret_utc_s)
+{
+  TideLocalMoments moments = moments_of(attempt, time, local_s);
   return take_moment(attempt, &moments, ret_utc_s);
 }
 
-/* The latest day on which this time of day is not after the record's time (with some allowance for clocks).
- * So a reading of 23:59:58 that arrives just after midnight keeps its day. */
+/* The latest day on which this time of day (@second_of_day) is not after the record's time (with some allowance for
+ * clocks). So a reading of 23:59:58 that arrives just after midnight keeps its day. */
 static gboolean
-date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc_s)
+date_by_record(const Attempt *attempt, const TideTimeElements *time, gint64 second_of_day, gint64 *ret_utc_s)
 {
   const TideTimeSpec *spec = attempt->spec;
-  if (spec->zone == NULL)
-    return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and no zone is declared");
   if (attempt->record->record_ms < 0)
     return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and the record has no time to take the date from");
   gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
-  gint64 day = tide_day_of_seconds(record_s + tide_zone_offset_s(spec->zone, record_s)) + 1;
+  gint64 offset_s =
+      time->named & TIDE_NAMES_OFFSET ? time->offset_s : tide_zone_offset_s(attempt->spec->zone, record_s);
+  gint64 day = tide_day_of_seconds(record_s + offset_s) + 1;
   for (;; day--) {
-    gint64 local_s = day * TIDE_SECONDS_PER_DAY + tide_time_text_local_s(time);
-    TideLocalMoments moments = tide_zone_moments_of_local(spec->zone, local_s);
+    TideLocalMoments moments = moments_of(attempt, time, day * TIDE_SECONDS_PER_DAY + second_of_day);
     if (moments.utc_s[0] <= record_s + ahead_s)
       return take_moment(attempt, &moments, ret_utc_s);
   }
@@ -177,35 +207,62 @@ date_by_record(const Attempt *attempt, const TideTimeText *time, gint64 *ret_utc
 
 /* @ret_date_s: the date in the declared field as seconds, 0 where the text has its own date. */
 static gboolean
-date_by_field(const Attempt *attempt, const TideTimeText *time, gint64 *ret_date_s)
+date_by_field(const Attempt *attempt, const TideTimeElements *time, gint64 *ret_date_s)
 {
   const TideField *field;
-  TideTimeText date;
+  TideTimeElements date;
   const char *detail = NULL;
   *ret_date_s = 0;
-  if (time->has_date)
+  if (time->named & TIDE_NAMES_DATE)
     return TRUE;
   if (!need_field(attempt, attempt->spec->date_field, &field))
     return FALSE;
-  if (!tide_time_text_read_pattern(field->text, attempt->spec->date_pattern, &date, &detail))
+  if (!tide_time_pattern_read(attempt->spec->date_pattern, field->text, &date, &detail))
     return refuse(attempt, field, (TideReject){.reason = TIDE_REJECT_TIME_INVALID, .detail = detail});
-  *ret_date_s = tide_day_of_seconds(tide_time_text_local_s(&date)) * TIDE_SECONDS_PER_DAY;
+  *ret_date_s = tide_day_of_seconds(tide_time_elements_local_s(&date)) * TIDE_SECONDS_PER_DAY;
+  return TRUE;
+}
+
+/* The moment of @local_ns beyond the elements of @time, which say how to take it: with which date and offset. */
+static gboolean
+ns_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s, gint64 local_ns, gint64 *ret_ns)
+{
+  gint64 utc_s = 0, date_s;
+  gboolean by_record = !(time->named & TIDE_NAMES_DATE) && attempt->spec->date_field == TIDE_NAME_NONE;
+  if (!(time->named & TIDE_NAMES_OFFSET) && attempt->spec->zone == NULL)
+    return REFUSE(TIDE_REJECT_TIME_INVALID, "no offset from UTC in the text, and no zone is declared",
+                  .remedy = "say by the time's 'zone' whose clocks wrote it, such as Europe/Berlin or UTC");
+  local_s += local_ns / NS_PER_S;
+  if (by_record ? !date_by_record(attempt, time, local_s, &utc_s)
+                : !date_by_field(attempt, time, &date_s) || !utc_of_local(attempt, time, date_s + local_s, &utc_s))
+    return FALSE;
+  if (__builtin_mul_overflow(utc_s, NS_PER_S, ret_ns) || __builtin_add_overflow(*ret_ns, local_ns % NS_PER_S, ret_ns))
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "outside of the years 1677 to 2262");
   return TRUE;
 }
 
 static gboolean
-ns_of_calendar(const Attempt *attempt, const TideTimeText *time, gint64 *ret_ns)
+ns_of_calendar(const Attempt *attempt, const TideTimeElements *time, gint64 *ret_ns)
 {
-  gint64 utc_s = 0, date_s;
-  gboolean by_record = !time->has_date && attempt->spec->date_field == TIDE_NAME_NONE;
-  if (by_record ? !date_by_record(attempt, time, &utc_s)
-                : !date_by_field(attempt, time, &date_s) ||
-                      !utc_of_local(attempt, time, date_s + tide_time_text_local_s(time), &utc_s))
+  gint64 plus_ns;
+  attempt->ret_time->was_cut |= time->was_cut;
+  return read_plus(attempt, &plus_ns) && ns_of_local(attempt, time, tide_time_elements_local_s(time),
+                                                     time->values[TIDE_LEVEL_FRACTION] + plus_ns, ret_ns);
+}
+
+static gboolean
+ns_of_count(const Attempt *attempt, gint64 *ret_ns)
+{
+  static const TideTimeElements of_date = {.named = TIDE_NAMES_DATE};
+  const TideTimeSpec *spec = attempt->spec;
+  gint64 plus_ns;
+  if (!read_count(attempt, attempt->field, spec->format, ret_ns) || !read_plus(attempt, &plus_ns))
     return FALSE;
-  if (__builtin_mul_overflow(utc_s, G_GINT64_CONSTANT(1000000000), ret_ns) ||
-      __builtin_add_overflow(*ret_ns, time->nanosecond, ret_ns))
-    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "outside of the years 1677 to 2262");
-  return TRUE;
+  if (__builtin_add_overflow(*ret_ns, plus_ns, ret_ns))
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "beyond the year 2262: is the unit right?");
+  if (G_LIKELY(!spec->is_local && spec->format != TIDE_TIME_EXCEL) || *ret_ns < 0)
+    return TRUE; /* what is before 1970 is refused in any zone */
+  return ns_of_local(attempt, &of_date, 0, *ret_ns, ret_ns);
 }
 
 static gboolean
@@ -228,28 +285,30 @@ read_time(const Attempt *attempt, gint64 *ret_ns)
 {
   const TideTimeSpec *spec = attempt->spec;
   const char *detail = NULL;
-  TideTimeText time;
+  TideTimeElements time;
   switch (spec->format) {
-  case TIDE_TIME_EPOCH_S:
-    return read_epoch(attempt, 0, ret_ns);
-  case TIDE_TIME_EPOCH_MS:
-    return read_epoch(attempt, 3, ret_ns);
-  case TIDE_TIME_EPOCH_US:
-    return read_epoch(attempt, 6, ret_ns);
-  case TIDE_TIME_EPOCH_NS:
-    return read_epoch(attempt, 9, ret_ns);
   case TIDE_TIME_RFC3339:
     if (!tide_time_text_read_rfc3339(attempt->field->text, &time, &detail))
-      break;
+      return REFUSE(TIDE_REJECT_TIME_INVALID, detail);
     return ns_of_calendar(attempt, &time, ret_ns);
   case TIDE_TIME_PATTERN:
-    if (!tide_time_text_read_pattern(attempt->field->text, spec->pattern, &time, &detail))
-      break;
+    if (!tide_time_pattern_read(spec->pattern, attempt->field->text, &time, &detail))
+      return REFUSE(TIDE_REJECT_TIME_INVALID, detail);
     return ns_of_calendar(attempt, &time, ret_ns);
   case TIDE_TIME_RECORD:
     return read_record_time(attempt, ret_ns);
+  case TIDE_TIME_EPOCH_S:
+  case TIDE_TIME_EPOCH_MS:
+  case TIDE_TIME_EPOCH_US:
+  case TIDE_TIME_EPOCH_NS:
+  case TIDE_TIME_DOTNET:
+  case TIDE_TIME_TICKS:
+  case TIDE_TIME_FILETIME:
+  case TIDE_TIME_EXCEL:
+  case TIDE_TIME_N_FORMATS:
+    break;
   }
-  return REFUSE(TIDE_REJECT_TIME_INVALID, detail);
+  return ns_of_count(attempt, ret_ns);
 }
 
 static gboolean
@@ -318,35 +377,81 @@ gboolean
 tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideRecordTime *record,
                     TideEventTime *ret_time, TideReject *ret_reject)
 {
-  gboolean was_ambiguous = FALSE;
-  Attempt attempt = {
-      .spec = spec, .reading = reading, .record = record, .ret_ambiguous = &was_ambiguous, .ret_reject = ret_reject};
-  gint64 ns;
+  TideEventTime time = {0};
+  Attempt attempt = {.spec = spec, .reading = reading, .record = record, .ret_time = &time, .ret_reject = ret_reject};
   if (spec->format != TIDE_TIME_RECORD && !need_field(&attempt, spec->field, &attempt.field))
     return FALSE;
-  if (!read_time(&attempt, &ns) || !check_plausible(&attempt, tide_ns_to_ms(ns)))
+  if (!read_time(&attempt, &time.ns) || !check_plausible(&attempt, tide_ns_to_ms(time.ns)))
     return FALSE;
-  *ret_time = (TideEventTime){ns, was_ambiguous};
+  *ret_time = time;
   return TRUE;
+}
+
+/* How fine the main field says a moment. */
+static gint64
+main_step_ns(const TideTimeSpec *spec)
+{
+  if (spec->format == TIDE_TIME_PATTERN)
+    return tide_time_pattern_resolution_ns(spec->pattern);
+  return spec->format == TIDE_TIME_RFC3339 ? TIDE_NS_PER_MS : tide_time_format_step_ns(spec->format);
+}
+
+void
+tide_time_spec_print(const TideTimeSpec *spec, TideTimePart part, gint64 ns, gboolean is_whole, TideBuffer *out)
+{
+  static const TideTimeFormat plus_formats[] = {[TIDE_PLUS_NONE] = TIDE_TIME_EPOCH_NS,
+                                                [TIDE_PLUS_S] = TIDE_TIME_EPOCH_S,
+                                                [TIDE_PLUS_MS] = TIDE_TIME_EPOCH_MS,
+                                                [TIDE_PLUS_US] = TIDE_TIME_EPOCH_US,
+                                                [TIDE_PLUS_NS] = TIDE_TIME_EPOCH_NS};
+  gboolean is_local =
+      spec->zone != NULL && (spec->pattern != NULL || spec->is_local || spec->format == TIDE_TIME_EXCEL);
+  gint64 shown_ns = ns;
+  char iso[TIDE_ISO_TIME_BYTES];
+  if (is_local)
+    shown_ns += tide_zone_offset_s(spec->zone, ns / NS_PER_S) * NS_PER_S;
+  if (part == TIDE_TIME_PART_PLUS)
+    tide_time_text_print_count(plus_formats[spec->plus], shown_ns % main_step_ns(spec), TRUE, out);
+  else if (part == TIDE_TIME_PART_DATE)
+    tide_time_pattern_print(spec->date_pattern, spec->zone, ns, out);
+  else if (spec->format == TIDE_TIME_PATTERN)
+    tide_time_pattern_print(spec->pattern, spec->zone, ns, out);
+  else if (spec->format == TIDE_TIME_RFC3339)
+    tide_buffer_append_bytes(out, tide_bytes_of_string(tide_iso_time_print(tide_ns_to_ms(ns), iso)));
+  else
+    tide_time_text_print_count(spec->format, shown_ns, is_whole || spec->plus != TIDE_PLUS_NONE, out);
+}
+
+static gboolean
+is_same_pattern(const TideTimePattern *a, const TideTimePattern *b)
+{
+  return a == NULL || b == NULL ? a == b : strcmp(a->text, b->text) == 0;
+}
+
+gboolean
+tide_time_spec_reads_alike(const TideTimeSpec *a, const TideTimeSpec *b)
+{
+  gboolean same_zone = a->zone == b->zone;
+  if (a->zone != NULL && b->zone != NULL)
+    same_zone = strcmp(g_time_zone_get_identifier(a->zone), g_time_zone_get_identifier(b->zone)) == 0;
+  return same_zone && a->field == b->field && a->format == b->format && is_same_pattern(a->pattern, b->pattern) &&
+         a->is_local == b->is_local && a->date_field == b->date_field &&
+         is_same_pattern(a->date_pattern, b->date_pattern) && a->plus == b->plus && a->plus_field == b->plus_field;
 }
 
 gboolean
 tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b)
 {
-  gboolean same_zone = a->zone == b->zone;
-  if (a->zone != NULL && b->zone != NULL)
-    same_zone = strcmp(g_time_zone_get_identifier(a->zone), g_time_zone_get_identifier(b->zone)) == 0;
-  return same_zone && a->field == b->field && a->format == b->format && g_strcmp0(a->pattern, b->pattern) == 0 &&
-         a->on_ambiguous == b->on_ambiguous && a->date_field == b->date_field &&
-         g_strcmp0(a->date_pattern, b->date_pattern) == 0 && a->earliest_epoch_ms == b->earliest_epoch_ms &&
-         a->max_future_ms == b->max_future_ms && a->max_past_ms == b->max_past_ms && a->on_future == b->on_future;
+  return tide_time_spec_reads_alike(a, b) && a->on_ambiguous == b->on_ambiguous &&
+         a->earliest_epoch_ms == b->earliest_epoch_ms && a->max_future_ms == b->max_future_ms &&
+         a->max_past_ms == b->max_past_ms && a->on_future == b->on_future;
 }
 
 void
 tide_time_spec_clear(TideTimeSpec *spec)
 {
-  g_clear_pointer(&spec->pattern, g_free);
-  g_clear_pointer(&spec->date_pattern, g_free);
+  g_clear_pointer(&spec->pattern, tide_time_pattern_free);
+  g_clear_pointer(&spec->date_pattern, tide_time_pattern_free);
   g_clear_pointer(&spec->zone, g_time_zone_unref);
 }
 
@@ -390,6 +495,7 @@ tide_reading_times_begin(TideReadingTimes *times, const TideReading *reading, Ti
   times->record = record;
   times->n_begun++;
   times->some_ambiguous = FALSE;
+  times->some_cut = FALSE;
 }
 
 gboolean
@@ -402,6 +508,7 @@ tide_reading_times_get(TideReadingTimes *times, guint index, gint64 *ret_ns, Tid
       return FALSE;
     time->ns = read.ns;
     times->some_ambiguous |= read.was_ambiguous;
+    times->some_cut |= read.was_cut;
     time->read_at = times->n_begun;
   }
   *ret_ns = time->ns;

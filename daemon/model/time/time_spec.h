@@ -1,20 +1,12 @@
-/* How a reading's event time is read: from a field in a declared format, or from the record. */
+/* How a reading's event time is read, from fields in a declared format or from the record, and printed into the fields.
+ */
 #pragma once
 
 #include "model/reading.h"
 #include "model/reject.h"
+#include "model/time/time_text.h"
 
 G_BEGIN_DECLS
-
-typedef enum TideTimeFormat {
-  TIDE_TIME_EPOCH_S,
-  TIDE_TIME_EPOCH_MS,
-  TIDE_TIME_EPOCH_US,
-  TIDE_TIME_EPOCH_NS,
-  TIDE_TIME_RFC3339,
-  TIDE_TIME_PATTERN, /* yyyy MM dd HH mm ss SSS and literals, e.g. "yyyy-MM-dd HH:mm:ss.SSS" or "HH:mm:ss" */
-  TIDE_TIME_RECORD,  /* the Kafka record's own time */
-} TideTimeFormat;
 
 /* What becomes of a reading whose time is too far in the future. */
 typedef enum TideOnFuture {
@@ -32,6 +24,15 @@ typedef enum TideOnAmbiguous {
   TIDE_AMBIGUOUS_REJECT,
 } TideOnAmbiguous;
 
+/* What a number in a second field counts, which is added to the time. */
+typedef enum TideTimePlus {
+  TIDE_PLUS_NONE,
+  TIDE_PLUS_S,
+  TIDE_PLUS_MS,
+  TIDE_PLUS_US,
+  TIDE_PLUS_NS,
+} TideTimePlus;
+
 /* What a reading's time is judged by. */
 typedef struct TideRecordTime {
   gint64 record_ms; /* the record's own time; negative: it has none */
@@ -42,18 +43,23 @@ typedef struct TideRecordTime {
 typedef struct TideEventTime {
   gint64 ns;              /* since the epoch; never negative */
   gboolean was_ambiguous; /* a local time that happens twice: on_ambiguous decided */
+  gboolean was_cut;       /* its text is finer than nanoseconds */
 } TideEventTime;
 
 /* Set before start, then read-only; shared by all threads. */
 typedef struct TideTimeSpec {
   TideNameId field; /* TIDE_NAME_NONE with TIDE_TIME_RECORD */
   TideTimeFormat format;
-  char *pattern;   /* owned; with TIDE_TIME_PATTERN */
-  GTimeZone *zone; /* owned; NULL: the text must carry its own offset, else the reading is rejected */
+  TideTimePattern *pattern; /* owned; with TIDE_TIME_PATTERN */
+  gboolean is_local;        /* a number counts by the zone's clocks */
+  GTimeZone *zone;          /* owned; NULL: the text must carry its own offset, else the reading is rejected */
   TideOnAmbiguous on_ambiguous;
   TideNameId date_field; /* where a time of day takes its date from; TIDE_NAME_NONE: from the record's time in @zone, as
                           * the latest day on which it is no later than that (plus max_future_ms, up to 12 hours) */
-  char *date_pattern;    /* owned; with date_field: e.g. "yyyyMMdd" */
+  TideTimePattern *date_pattern; /* owned; with date_field: e.g. "yyyyMMdd" */
+  TideTimePlus plus;             /* with NONE, plus_field is not looked at */
+  TideNameId plus_field;    /* a number from 0 to less than a day, by the same clock: nanoseconds beside seconds, or
+                             * the time since midnight beside a date */
   gint64 earliest_epoch_ms; /* plausibility: an event before this is rejected */
   gint64 max_future_ms;     /* an event later than the record's time, or the clock's, plus this is of the future */
   TideOnFuture on_future;
@@ -62,15 +68,15 @@ typedef struct TideTimeSpec {
 
 /**
  * tide_time_spec_read: the event time of @reading.
- * Numbers may stand in quotes. A unit's fraction is rejected, but for seconds, where 9 digits are kept exactly. A local
- * time that happens twice (clocks go back) is decided by on_ambiguous; one that never happens is rejected, also a time
- * of day that the day by the record's time does not have; so is a leap second. A time in 2200 or later is implausible
- * whatever the record's time; with TIDE_FUTURE_HISTORY, so is one that is more than ten years later than that: no clock
- * is so wrong, but units are. "Future" is judged against the record's time, so that a replay decides the same, by
- * on_future; a record without a time skips that. A sender whose clock is wrong gives its records the same wrong time:
- * what is later than this host's clock, too, is rejected whatever on_future says. That is the one thing that a later
- * replay may decide otherwise. Returns: FALSE with @ret_reject filled (an absent field by its field_place only:
- * tide_reject_resolve_field()). Threads: any. Allocates: nothing.
+ * Numbers may stand in quotes. What is finer than nanoseconds is cut. A local time that happens twice (clocks go back)
+ * is decided by on_ambiguous; one that never happens is rejected, also a time of day that the day by the record's time
+ * does not have; so is a leap second. A time in 2200 or later is implausible whatever the record's time; with
+ * TIDE_FUTURE_HISTORY, so is one that is more than ten years later than that: no clock is so wrong, but units are.
+ * "Future" is judged against the record's time, so that a replay decides the same, by on_future; a record without a
+ * time skips that. A sender whose clock is wrong gives its records the same wrong time: what is later than this host's
+ * clock, too, is rejected whatever on_future says. That is the one thing that a later replay may decide otherwise.
+ * Returns: FALSE with @ret_reject filled (an absent field by its field_place only: tide_reject_resolve_field()).
+ * Threads: any. Allocates: nothing.
  */
 gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideRecordTime *record,
                              TideEventTime *ret_time, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
@@ -81,10 +87,24 @@ gboolean tide_time_spec_is_future(const TideTimeSpec *spec, const TideRecordTime
 /* Fills @ret_reject as a read does for a time of @reading that is later than the bound. */
 void tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *reading, TideReject *ret_reject);
 
+/* TRUE when both read times from the same fields in the same way, whatever their bounds and 'ambiguous' are. */
+gboolean tide_time_spec_reads_alike(const TideTimeSpec *a, const TideTimeSpec *b);
+
 /* TRUE when both read the same time of every reading. */
 gboolean tide_time_spec_equal(const TideTimeSpec *a, const TideTimeSpec *b);
 
 void tide_time_spec_clear(TideTimeSpec *spec);
+
+/* The fields that a time is read from. */
+typedef enum TideTimePart {
+  TIDE_TIME_PART_MAIN,
+  TIDE_TIME_PART_DATE,
+  TIDE_TIME_PART_PLUS,
+} TideTimePart;
+
+/* What @part holds of the moment @ns, so that tide_time_spec_read() reads it again, as far as the declared form is fine
+ * enough. @is_whole: numbers without a fraction. Not for TIDE_TIME_RECORD. Allocates: only by growing @out. */
+void tide_time_spec_print(const TideTimeSpec *spec, TideTimePart part, gint64 ns, gboolean is_whole, TideBuffer *out);
 
 /* The times of one reading, as the tables declare them: each is read when a table asks for it first, and once only
  * however many tables share it. So a table that does not take a reading does not ask for its time either.
@@ -95,6 +115,7 @@ typedef struct TideReadingTimes {
   TideRecordTime record;
   guint64 n_begun;
   gboolean some_ambiguous; /* of the reading's times that were read: local times that happen twice */
+  gboolean some_cut;       /* ... and texts finer than nanoseconds */
 } TideReadingTimes;
 
 void tide_reading_times_clear(TideReadingTimes *times);

@@ -1,10 +1,54 @@
 #include "model/time/time_text.h"
 
-#include "model/time/time_pattern.h"
 #include "util/calendar.h"
 
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
 #define NS_DECIMALS 9
-#define EPOCH_TEXT_MAX_BYTES 40 /* 19 digits of a gint64, and room for a fraction and an exponent */
+#define COUNT_TEXT_MAX_BYTES 40 /* 19 digits of a gint64, and room for a fraction and an exponent */
+#define EXCEL_STEP_NS G_GINT64_CONSTANT(1000000)
+
+/* What a number counts: units of factor / 10^decimals seconds, from its origin on. */
+typedef struct Count {
+  gint64 factor;
+  int decimals;
+  gint64 origin_s;             /* since 1970 */
+  const char *before, *behind; /* what stands around the number */
+} Count;
+
+static const Count counts[TIDE_TIME_N_FORMATS] = {
+    [TIDE_TIME_EPOCH_S] = {1, 0, 0, "", ""},
+    [TIDE_TIME_EPOCH_MS] = {1, 3, 0, "", ""},
+    [TIDE_TIME_EPOCH_US] = {1, 6, 0, "", ""},
+    [TIDE_TIME_EPOCH_NS] = {1, 9, 0, "", ""},
+    [TIDE_TIME_DOTNET] = {1, 3, 0, "/Date(", ")/"},
+    [TIDE_TIME_TICKS] = {1, 7, G_GINT64_CONSTANT(-62135596800), "", ""},    /* 0001-01-01 */
+    [TIDE_TIME_FILETIME] = {1, 7, G_GINT64_CONSTANT(-11644473600), "", ""}, /* 1601-01-01 */
+    [TIDE_TIME_EXCEL] = {86400, 0, -25569 * TIDE_SECONDS_PER_DAY, "", ""},  /* 1899-12-30 */
+};
+
+const char *
+tide_time_format_word(TideTimeFormat format)
+{
+#define WORD(name, word) word,
+  static const char *const words[TIDE_TIME_N_FORMATS] = {TIDE_TIME_FORMATS(WORD)};
+#undef WORD
+  return words[format];
+}
+
+gboolean
+tide_time_format_is_count(TideTimeFormat format)
+{
+  return counts[format].factor > 0;
+}
+
+gint64
+tide_time_format_step_ns(TideTimeFormat format)
+{
+  gint64 step_ns = counts[format].factor * NS_PER_S;
+  for (int i = 0; i < counts[format].decimals; i++)
+    step_ns /= 10;
+  return step_ns;
+}
 
 static gboolean
 is_digit(guint8 byte)
@@ -24,8 +68,8 @@ typedef struct Decimal {
   gboolean is_negative;
   gint64 digits;
   int exponent;
-  gboolean is_too_big;  /* more digits than 64 bits hold, before the point ... */
-  gboolean is_too_fine; /* ... or behind it */
+  gboolean is_too_big; /* more digits than 64 bits hold, before the point ... */
+  gboolean was_cut;    /* ... or behind it, where the last are left out */
 } Decimal;
 
 /* Zeros count only when another digit follows, so that 1426535612.0450000000 is no big number. */
@@ -37,10 +81,14 @@ read_fraction(TideBytes text, gsize at, Decimal *decimal)
     zeros++;
     if (text.data[at] == '0')
       continue;
+    gint64 digits = decimal->digits;
+    for (int i = 1; i < zeros && !decimal->was_cut; i++)
+      decimal->was_cut = !push_digit(&digits, 0);
+    decimal->was_cut = decimal->was_cut || !push_digit(&digits, text.data[at] - '0');
+    if (decimal->was_cut)
+      continue;
+    decimal->digits = digits;
     decimal->exponent -= zeros;
-    for (; zeros > 1; zeros--)
-      decimal->is_too_fine |= !push_digit(&decimal->digits, 0);
-    decimal->is_too_fine |= !push_digit(&decimal->digits, text.data[at] - '0');
     zeros = 0;
   }
   return at;
@@ -70,7 +118,7 @@ static gboolean
 read_decimal(TideBytes text, Decimal *ret_decimal)
 {
   *ret_decimal = (Decimal){0};
-  if (text.len > EPOCH_TEXT_MAX_BYTES)
+  if (text.len > COUNT_TEXT_MAX_BYTES)
     return FALSE;
   ret_decimal->is_negative = text.len > 0 && text.data[0] == '-';
   gsize first = ret_decimal->is_negative ? 1 : 0;
@@ -90,219 +138,131 @@ read_decimal(TideBytes text, Decimal *ret_decimal)
   return at == text.len;
 }
 
-/* Moves the point of @decimal by @digits and gives the whole number; FALSE with is_too_big when it has no
- * room, FALSE without when a fraction would be lost. */
+/* FALSE: more than nanoseconds can count. */
 static gboolean
-scale(Decimal *decimal, int digits, gint64 *ret_number)
+count_ns(const Decimal *decimal, const Count *count, gint64 *ret_ns, gboolean *ret_was_cut)
 {
-  gint64 number = decimal->digits;
-  int exponent = decimal->exponent + digits;
-  for (; exponent > 0 && number != 0; exponent--) {
-    if (!push_digit(&number, 0)) {
-      decimal->is_too_big = TRUE;
+  static const gint64 powers[NS_DECIMALS + 1] = {1,      10,      100,      1000,      10000,
+                                                 100000, 1000000, 10000000, 100000000, 1000000000};
+  int exponent = decimal->exponent + NS_DECIMALS - count->decimals;
+  *ret_was_cut = decimal->was_cut;
+  if (G_LIKELY(exponent >= 0 && exponent <= NS_DECIMALS && count->origin_s == 0)) {
+    if (__builtin_mul_overflow(decimal->digits, powers[exponent], ret_ns))
       return FALSE;
-    }
+    *ret_ns = decimal->is_negative ? -*ret_ns : *ret_ns;
+    return TRUE;
   }
-  for (; exponent < 0 && number != 0; exponent++) {
-    if (number % 10 != 0)
+  __int128 ns = (__int128)decimal->digits * count->factor;
+  for (; exponent > 0 && ns != 0; exponent--)
+    if (__builtin_mul_overflow(ns, 10, &ns))
       return FALSE;
-    number /= 10;
+  for (; exponent < 0 && ns != 0; exponent++) {
+    *ret_was_cut |= ns % 10 != 0;
+    ns /= 10;
   }
-  *ret_number = decimal->is_negative ? -number : number;
-  return TRUE;
+  ns = (decimal->is_negative ? -ns : ns) + (__int128)count->origin_s * NS_PER_S;
+  *ret_ns = (gint64)ns;
+  return ns >= G_MININT64 && ns <= G_MAXINT64;
+}
+
+/* The number in "/Date(1795871383000+0200)/", which counts in UTC: the offset tells only whose clock it was read from.
+ * FALSE: it is none. */
+static gboolean
+unwrap(const Count *count, TideBytes *text)
+{
+  TideBytes before = tide_bytes_of_string(count->before), behind = tide_bytes_of_string(count->behind);
+  if (before.len == 0)
+    return TRUE;
+  if (text->len < before.len + behind.len || memcmp(text->data, before.data, before.len) != 0 ||
+      memcmp(text->data + text->len - behind.len, behind.data, behind.len) != 0)
+    return FALSE;
+  *text = tide_bytes(text->data + before.len, text->len - before.len - behind.len);
+  gsize sign = 1;
+  while (sign < text->len && text->data[sign] != '+' && text->data[sign] != '-')
+    sign++;
+  if (sign >= text->len)
+    return TRUE;
+  TideTimeCursor cursor = {.text = *text, .at = sign};
+  TideTimeElements offset = {0};
+  text->len = sign;
+  return tide_time_take_offset(&cursor, &offset) && cursor.at == cursor.text.len;
 }
 
 TideTimeFault
-tide_time_text_read_epoch(TideBytes text, int decimals, gint64 *ret_ns, const char **ret_detail)
+tide_time_text_read_count(TideBytes text, TideTimeFormat format, gint64 *ret_ns, gboolean *ret_was_cut,
+                          const char **ret_detail)
 {
+  const Count *count = &counts[format];
   Decimal decimal;
+  if (!unwrap(count, &text)) {
+    *ret_detail = "not of the form /Date(1795871383000)/";
+    return TIDE_TIME_FAULT_SYNTAX;
+  }
   if (!read_decimal(text, &decimal)) {
     *ret_detail = "not a number";
     return TIDE_TIME_FAULT_SYNTAX;
   }
-  gint64 whole_units, ns;
-  gboolean is_exact = !decimal.is_too_big && !decimal.is_too_fine &&
-                      (decimals == 0 || scale(&decimal, 0, &whole_units)) &&
-                      scale(&decimal, NS_DECIMALS - decimals, &ns);
-  if (is_exact) {
-    *ret_ns = ns;
-    return TIDE_TIME_FAULT_NONE;
-  }
-  if (decimal.is_too_big) {
+  if (decimal.is_too_big || !count_ns(&decimal, count, ret_ns, ret_was_cut) ||
+      (format == TIDE_TIME_EXCEL && *ret_ns > G_MAXINT64 - EXCEL_STEP_NS)) {
     *ret_detail = "beyond the year 2262: is the unit right?";
     return TIDE_TIME_FAULT_RANGE;
   }
-  *ret_detail = decimals > 0 ? "a fraction of the unit" : "more than 9 digits after the point";
-  return TIDE_TIME_FAULT_SYNTAX;
-}
-
-/* The place in a text that is read from left to right. */
-typedef struct Cursor {
-  TideBytes text;
-  gsize at;
-} Cursor;
-
-static gboolean
-take_number(Cursor *cursor, gsize n_digits, int *ret_number)
-{
-  if (cursor->text.len - cursor->at < n_digits)
-    return FALSE;
-  int number = 0;
-  for (gsize i = 0; i < n_digits; i++) {
-    guint8 byte = cursor->text.data[cursor->at + i];
-    if (!is_digit(byte))
-      return FALSE;
-    number = number * 10 + (byte - '0');
+  if (format == TIDE_TIME_EXCEL) {
+    /* A day of Excel is a double, whose last digits are noise: it shows milliseconds. */
+    *ret_ns = (*ret_ns + EXCEL_STEP_NS / 2) / EXCEL_STEP_NS * EXCEL_STEP_NS;
+    *ret_was_cut = FALSE;
   }
-  cursor->at += n_digits;
-  *ret_number = number;
-  return TRUE;
-}
-
-static gboolean
-take_byte(Cursor *cursor, guint8 byte)
-{
-  if (cursor->at >= cursor->text.len || cursor->text.data[cursor->at] != byte)
-    return FALSE;
-  cursor->at++;
-  return TRUE;
-}
-
-static int
-nanoseconds_of(int fraction, gsize n_digits)
-{
-  for (; n_digits < NS_DECIMALS; n_digits++)
-    fraction *= 10;
-  return fraction;
-}
-
-static gboolean
-check_ranges(const TideTimeText *time, const char **ret_detail)
-{
-  if (time->has_date && !tide_date_is_valid(time->year, time->month, time->day)) {
-    *ret_detail = "no such date";
-    return FALSE;
-  }
-  if (time->second == 60) {
-    *ret_detail = "a leap second, which a count since the epoch cannot hold";
-    return FALSE;
-  }
-  if (time->hour > 23 || time->minute > 59 || time->second > 59) {
-    *ret_detail = "no such time of day";
-    return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-take_fraction(Cursor *cursor, TideTimeText *time)
-{
-  if (!take_byte(cursor, '.'))
-    return TRUE;
-  gsize n_digits = 0;
-  while (cursor->at + n_digits < cursor->text.len && is_digit(cursor->text.data[cursor->at + n_digits]))
-    n_digits++;
-  int fraction;
-  if (n_digits < 1 || n_digits > NS_DECIMALS || !take_number(cursor, n_digits, &fraction))
-    return FALSE;
-  time->nanosecond = nanoseconds_of(fraction, n_digits);
-  return TRUE;
-}
-
-static gboolean
-take_offset(Cursor *cursor, TideTimeText *time)
-{
-  if (cursor->at == cursor->text.len)
-    return TRUE;
-  time->has_offset = TRUE;
-  if (take_byte(cursor, 'Z') || take_byte(cursor, 'z'))
-    return TRUE;
-  gboolean is_negative = take_byte(cursor, '-');
-  int hours, minutes;
-  if (!(is_negative || take_byte(cursor, '+')) || !take_number(cursor, 2, &hours) || !take_byte(cursor, ':') ||
-      !take_number(cursor, 2, &minutes) || hours > 23 || minutes > 59)
-    return FALSE;
-  time->offset_s = (hours * 60 + minutes) * 60 * (is_negative ? -1 : 1);
-  return TRUE;
+  return TIDE_TIME_FAULT_NONE;
 }
 
 gboolean
-tide_time_text_read_rfc3339(TideBytes text, TideTimeText *ret_time, const char **ret_detail)
+tide_time_text_read_rfc3339(TideBytes text, TideTimeElements *ret_time, const char **ret_detail)
 {
-  Cursor cursor = {.text = text};
-  TideTimeText time = {.has_date = TRUE};
+  TideTimeCursor cursor = {.text = text};
+  TideTimeElements time = {.named = TIDE_NAMES_DATE | TIDE_NAMES_CLOCK};
+  int *values = time.values;
   gboolean is_read =
-      take_number(&cursor, 4, &time.year) && take_byte(&cursor, '-') && take_number(&cursor, 2, &time.month) &&
-      take_byte(&cursor, '-') && take_number(&cursor, 2, &time.day) &&
-      (take_byte(&cursor, 'T') || take_byte(&cursor, 't') || take_byte(&cursor, ' ')) &&
-      take_number(&cursor, 2, &time.hour) && take_byte(&cursor, ':') && take_number(&cursor, 2, &time.minute) &&
-      take_byte(&cursor, ':') && take_number(&cursor, 2, &time.second) && take_fraction(&cursor, &time) &&
-      take_offset(&cursor, &time) && cursor.at == text.len;
+      tide_time_take_number(&cursor, 4, &values[TIDE_LEVEL_YEAR]) && tide_time_take_byte(&cursor, '-') &&
+      tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_MONTH]) && tide_time_take_byte(&cursor, '-') &&
+      tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_DAY]) &&
+      (tide_time_take_byte(&cursor, 'T') || tide_time_take_byte(&cursor, 't') || tide_time_take_byte(&cursor, ' ')) &&
+      tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_HOUR]) && tide_time_take_byte(&cursor, ':') &&
+      tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_MINUTE]) && tide_time_take_byte(&cursor, ':') &&
+      tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_SECOND]);
+  if (is_read && (tide_time_take_byte(&cursor, '.') || tide_time_take_byte(&cursor, ',')))
+    is_read = tide_time_take_fraction(&cursor, 0, &time);
+  if (is_read && cursor.at < text.len) {
+    time.named |= TIDE_NAMES_OFFSET;
+    is_read = tide_time_take_offset(&cursor, &time) && cursor.at == text.len;
+  }
   if (!is_read) {
     *ret_detail = "not RFC 3339, such as 2026-11-21T04:45:00.123Z";
     return FALSE;
   }
-  if (!check_ranges(&time, ret_detail))
+  if (!tide_time_elements_check(&time, ret_detail))
     return FALSE;
   *ret_time = time;
   return TRUE;
 }
 
-/* Reads the @n_letters digits that a run of @letter stands for. */
-static gboolean
-take_letters(Cursor *cursor, char letter, gsize n_letters, TideTimeText *time)
+void
+tide_time_text_print_count(TideTimeFormat format, gint64 ns, gboolean is_whole, TideBuffer *out)
 {
-  switch (letter) {
-  case 'y':
-    time->has_date = TRUE;
-    return take_number(cursor, n_letters, &time->year);
-  case 'M':
-    return take_number(cursor, n_letters, &time->month);
-  case 'd':
-    return take_number(cursor, n_letters, &time->day);
-  case 'H':
-    return take_number(cursor, n_letters, &time->hour);
-  case 'm':
-    return take_number(cursor, n_letters, &time->minute);
-  case 's':
-    return take_number(cursor, n_letters, &time->second);
-  case 'S': {
-    int fraction;
-    if (!take_number(cursor, n_letters, &fraction))
-      return FALSE;
-    time->nanosecond = nanoseconds_of(fraction, n_letters);
-    return TRUE;
+  const Count *count = &counts[format];
+  __int128 since_ns = (__int128)ns - (__int128)count->origin_s * NS_PER_S;
+  gint64 unit_ns = tide_time_format_step_ns(format);
+  char text[COUNT_TEXT_MAX_BYTES * 2];
+  gint64 units = (gint64)(since_ns / unit_ns);
+  int len = g_snprintf(text, sizeof text, "%s%" G_GINT64_FORMAT, count->before, units);
+  __int128 rest = since_ns % unit_ns;
+  gboolean has_fraction = !is_whole && rest > 0 && (format == TIDE_TIME_EPOCH_S || format == TIDE_TIME_EXCEL);
+  if (has_fraction)
+    text[len++] = '.';
+  for (int i = 0; has_fraction && rest > 0 && i < NS_DECIMALS + 1; i++) {
+    rest *= 10;
+    text[len++] = (char)('0' + (int)(rest / unit_ns));
+    rest %= unit_ns;
   }
-  default:
-    return FALSE;
-  }
-}
-
-gboolean
-tide_time_text_read_pattern(TideBytes text, const char *pattern, TideTimeText *ret_time, const char **ret_detail)
-{
-  TideTimeText time = {0};
-  Cursor cursor = {.text = text};
-  TideTimePatternCursor at = {.at = pattern};
-  TideTimePatternPiece piece;
-  gboolean is_read = TRUE;
-  while (is_read && tide_time_pattern_next(&at, &piece))
-    is_read = piece.n_letters > 0 ? take_letters(&cursor, (char)piece.byte, piece.n_letters, &time)
-                                  : take_byte(&cursor, piece.byte);
-  if (!is_read || cursor.at != text.len) {
-    *ret_detail = "not in the declared pattern";
-    return FALSE;
-  }
-  if (!check_ranges(&time, ret_detail))
-    return FALSE;
-  *ret_time = time;
-  return TRUE;
-}
-
-gint64
-tide_time_text_local_s(const TideTimeText *time)
-{
-  gint64 second_of_day = (time->hour * 60 + time->minute) * 60 + time->second;
-  gint64 day = time->has_date ? tide_days_of_date(time->year, time->month, time->day) : 0;
-  return day * TIDE_SECONDS_PER_DAY + second_of_day;
+  tide_buffer_append(out, text, (gsize)len);
+  tide_buffer_append(out, count->behind, strlen(count->behind));
 }

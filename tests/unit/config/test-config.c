@@ -41,8 +41,8 @@ TEST("/config/values-reach-their-places")
   g_assert_cmpint(config->readings.decode.arrays, ==, TIDE_ARRAY_INDEX);
   g_assert_cmpint(config->readings.on_bad_message, ==, TIDE_BAD_MESSAGE_SKIP);
   g_assert_cmpint(config->readings.time.format, ==, TIDE_TIME_PATTERN);
-  g_assert_cmpstr(config->readings.time.pattern, ==, "HH:mm");
-  g_assert_cmpstr(config->readings.time.date_pattern, ==, "yyyyMMdd");
+  g_assert_cmpstr(config->readings.time.pattern->text, ==, "HH:mm");
+  g_assert_cmpstr(config->readings.time.date_pattern->text, ==, "yyyyMMdd");
   g_assert_cmpstr(g_time_zone_get_identifier(config->readings.time.zone), ==, "Europe/Berlin");
   g_assert_cmpint(config->readings.time.on_ambiguous, ==, TIDE_AMBIGUOUS_LATER);
   g_assert_cmpint(config->readings.time.max_future_ms, ==, 3600000);

@@ -21,7 +21,6 @@
 typedef struct LocalFixture {
   ReadingFixture reading;
   GTimeZone *zone; /* owned */
-  char *pattern;   /* owned */
   TideTimeSpec spec;
 } LocalFixture;
 
@@ -30,10 +29,9 @@ local_fixture_init(LocalFixture *fixture, const char *zone, const char *pattern)
 {
   reading_fixture_init(&fixture->reading);
   fixture->zone = time_zone_of(zone);
-  fixture->pattern = g_strdup(pattern);
   fixture->spec = (TideTimeSpec){.field = reading_fixture_id(&fixture->reading, "ts"),
                                  .format = TIDE_TIME_PATTERN,
-                                 .pattern = fixture->pattern,
+                                 .pattern = tide_time_pattern_compile(pattern, TIDE_PATTERN_TEXT, NULL),
                                  .zone = fixture->zone,
                                  .date_field = TIDE_NAME_NONE,
                                  .max_future_ms = 10 * MINUTE_S * 1000};
@@ -44,7 +42,7 @@ local_fixture_clear(LocalFixture *fixture)
 {
   reading_fixture_clear(&fixture->reading);
   g_time_zone_unref(fixture->zone);
-  g_free(fixture->pattern);
+  tide_time_pattern_free(fixture->spec.pattern);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LocalFixture, local_fixture_clear)
 

@@ -22,7 +22,8 @@ assert_points(guint n, guint n_again, guint step, gboolean has_time, const char 
   const TideFieldSurvey *survey = samples->survey;
   g_autofree char *said = NULL;
   const TideSurveyField *time = has_time ? tide_field_survey_find(survey, "ts") : NULL;
-  GArray *points = tide_guess_splits(tide_field_survey_find(survey, "host"), time, TIDE_TIME_EPOCH_MS, &said);
+  GArray *points =
+      tide_guess_splits(tide_field_survey_find(survey, "host"), time, tide_time_form_at(TIDE_TIME_EPOCH_MS), &said);
   g_autoptr(GString) joined = g_string_new(points->len > 0 ? NULL : "-");
   for (guint i = 0; i < points->len; i++) {
     TideBytes point = g_array_index(points, TideBytes, i);

@@ -19,8 +19,10 @@ taken(const char *text)
   const TideTimeGuess *best = &g_array_index(guesses, TideTimeGuess, 0);
   if (best->score < TIDE_TIME_GUESS_MIN_SCORE)
     return g_strdup("-");
-  return g_strdup_printf("%s %s%s", best->field->name, tide_time_format_word(best->format),
-                         best->needs_zone ? " zone" : "");
+  const TideTimeForm *form = best->form;
+  return g_strdup_printf("%s %s%s%s", best->field->name,
+                         form->pattern != NULL ? form->pattern : tide_time_format_word(form->format),
+                         best->rival != NULL ? " or another" : "", best->needs_zone ? " zone" : "");
 }
 
 TEST("/guess-time/rules")
@@ -39,6 +41,23 @@ TEST("/guess-time/rules")
       {"{\"at\":\"" NOW ".5+01:00\"}", "at rfc3339"},
       {"{\"at\":\"" NOW "\"}", "at rfc3339 zone"},
       {"{\"at\":\"2026-11-23 16:54:27\"}", "at rfc3339 zone"},
+      {"{\"at\":\"/Date(1795452867045)/\"}", "at dotnet"},
+      {"{\"at\":639310264670450000}", "at ticks"},
+      {"{\"at\":134399264670450000}", "at filetime"},
+      /* patterns */
+      {"{\"at\":\"2026-11-23 16:54\"}", "at yyyy-MM-dd HH:mm[:ss[.f][,f]][X] zone"},
+      {"{\"at\":\"Mon, 23 Nov 2026 16:54:27 +0100\"}", "at EEE, d MMM yyyy HH:mm:ss X"},
+      {"{\"at\":\"Mon, 23 Nov 2026 16:54:27 GMT\"}", "at EEE, d MMM yyyy HH:mm:ss 'GMT'"},
+      {"{\"at\":\"23/Nov/2026:16:54:27 +0000\"}", "at d/MMM/yyyy:HH:mm:ss X"},
+      {"{\"at\":\"23.11.2026 9:05\"}", "at d.M.yyyy H:mm[:ss[.f][,f]] zone"},
+      {"{\"at\":\"11/23/2026 1:05:00 PM\"}", "at M/d/yyyy h:mm[:ss] a zone"},
+      {"{\"at\":20261123165427}", "at yyyyMMddHHmmss[.f][X] zone"},
+      /* where no sample tells the day from the month, it is said; one is enough to tell */
+      {"{\"at\":\"11/10/2026 16:54\"}", "at d/M/yyyy H:mm[:ss[.f]] or another zone"},
+      {"{\"at\":\"11/10/2026 16:54\"}\n{\"at\":\"11/23/2026 16:54\"}", "at M/d/yyyy H:mm[:ss[.f]] zone"},
+      /* no date, or no time of day: half a time is none */
+      {"{\"at\":\"16:54:27\"}", "-"},
+      {"{\"at\":\"2026-11-23\"}", "-"},
       /* nested */
       {"{\"meta\":{\"ts\":1795452867045},\"v\":1}", "meta/ts epoch_ms"},
       /* a name of a time beside a number that could be one */

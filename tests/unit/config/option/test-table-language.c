@@ -141,7 +141,7 @@ static const ConfigProblemCase one_problem[] = {
     {"table-time-without-format", WITH_TABLE("time: { field: QUOTETIME }"),
      "4:106 error: 'tables.T.time.format' is missing: a number alone does not say whether it counts"},
     {"table-time-with-zone", WITH_TABLE("time: { field: QUOTETIME, format: epoch_ms, zone: UTC }"),
-     "4:150 error: 'tables.T.time.zone' has no effect with a number since 1970, which is the same in"},
+     "4:150 error: 'tables.T.time.zone' has no effect with a number that counts in UTC"},
     {"cell-time-server", WITH_TABLE("cell_time: server"),
      "4:111 error: 'tables.T.cell_time' cannot be the server's time: each replay would make other cells,"},
     {"cell-time-unknown", WITH_TABLE("cell_time: wall"),

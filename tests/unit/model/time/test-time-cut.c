@@ -1,6 +1,6 @@
 /* Slots, printed times, and zones. */
 #include "model/time/time_cut.h"
-#include "model/time/time_print.h"
+#include "model/time/time_pattern.h"
 #include "model/time/zone_spans.h"
 #include "unit/test_case.h"
 #include "unit/time_zones.h"
@@ -295,21 +295,22 @@ TEST("/time-cut/changes-of-zones")
 #define NS_PER_S_TIME_PRINT G_GINT64_CONSTANT(1000000000)
 #define T_NS G_GINT64_CONSTANT(1426535612045678901) /* 2015-03-16T19:53:32.045678901Z */
 
-static TideTimePrint *
+static TideTimePattern *
 print_of(const char *pattern, gboolean variable)
 {
   g_autoptr(GError) error = NULL;
-  TideTimePrint *print = tide_time_print_compile(pattern, variable, &error);
+  TideTimePattern *print =
+      tide_time_pattern_compile(pattern, variable ? TIDE_PATTERN_QUALIFIER : TIDE_PATTERN_KEY, &error);
   g_assert_no_error(error);
   g_assert_nonnull(print);
   return print;
 }
 
 static char *
-printed(const TideTimePrint *print, GTimeZone *zone, gint64 ns)
+printed(const TideTimePattern *print, GTimeZone *zone, gint64 ns)
 {
   g_auto(TideBuffer) out = {0};
-  tide_time_print_append(print, zone, ns, &out);
+  tide_time_pattern_print(print, zone, ns, &out);
   return g_strndup((const char *)out.data, out.len);
 }
 
@@ -346,7 +347,7 @@ TEST("/time-print/patterns")
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GTimeZone) zone = cases[i].zone != NULL ? time_zone_of(cases[i].zone) : NULL;
-    g_autoptr(TideTimePrint) print = print_of(cases[i].pattern, cases[i].variable);
+    g_autoptr(TideTimePattern) print = print_of(cases[i].pattern, cases[i].variable);
     g_autofree char *text = printed(print, zone, cases[i].ns);
     g_assert_cmpstr(text, ==, cases[i].text);
   }
@@ -354,16 +355,16 @@ TEST("/time-print/patterns")
 
 TEST("/time-print/append")
 {
-  g_autoptr(TideTimePrint) print = print_of("yyyyMMdd", FALSE);
+  g_autoptr(TideTimePattern) print = print_of("yyyyMMdd", FALSE);
   g_auto(TideBuffer) out = {0};
   tide_buffer_append(&out, "a#", 2);
-  tide_time_print_append(print, NULL, T_NS, &out);
+  tide_time_pattern_print(print, NULL, T_NS, &out);
   g_assert_true(tide_bytes_equal(tide_buffer_bytes(&out), TIDE_BYTES_LITERAL("a#20150316")));
 }
 
 /* As keys ask it, where the zone's clocks do not change. */
 static gboolean
-sorts(const TideTimePrint *print)
+sorts(const TideTimePattern *print)
 {
   return print->width_bytes > 0 && print->descends && print->first_level == TIDE_LEVEL_YEAR;
 }
@@ -394,13 +395,13 @@ TEST("/time-print/properties")
       {"dd", TRUE, 2, FALSE, FALSE, FALSE, 86400 * NS_PER_S_TIME_PRINT},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(TideTimePrint) print = print_of(cases[i].pattern, cases[i].variable);
+    g_autoptr(TideTimePattern) print = print_of(cases[i].pattern, cases[i].variable);
     g_test_message("'%s'", cases[i].pattern);
     g_assert_cmpuint(print->width_bytes, ==, cases[i].width_bytes);
     g_assert_cmpint(sorts(print), ==, cases[i].sorts);
-    g_assert_cmpint(tide_time_print_has_date(print), ==, cases[i].has_date);
+    g_assert_cmpint(tide_time_names_from_year(print->named), ==, cases[i].has_date);
     g_assert_cmpint((print->named & TIDE_NAMES_CLOCK) != 0, ==, cases[i].has_clock);
-    g_assert_cmpint(tide_time_print_resolution_ns(print), ==, cases[i].resolution_ns);
+    g_assert_cmpint(tide_time_pattern_resolution_ns(print), ==, cases[i].resolution_ns);
   }
 }
 
@@ -413,7 +414,7 @@ TEST("/time-print/wrong-patterns")
   } cases[] = {
       {"", FALSE, "names no part of a time"},
       {"'yyyy'", FALSE, "names no part of a time"},
-      {"yyyyMMddX", FALSE, "no such letter 'X': use yyyy MM dd HH mm ss S"},
+      {"yyyyMMddX", FALSE, "'X' cannot be part of a key, which is read back and sorted: use yyyy MM dd HH mm ss S"},
       {"yyy", FALSE, "'yyy' must be written yyyy"},
       {"yyyyMd", FALSE, "'M' must be written MM"},
       {"d", FALSE, "'d' must be written dd"},
@@ -427,11 +428,12 @@ TEST("/time-print/wrong-patterns")
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
     g_test_message("'%s'", cases[i].pattern);
-    g_assert_null(tide_time_print_compile(cases[i].pattern, cases[i].variable, &error));
+    g_assert_null(tide_time_pattern_compile(cases[i].pattern,
+                                            cases[i].variable ? TIDE_PATTERN_QUALIFIER : TIDE_PATTERN_KEY, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
     g_assert_nonnull(strstr(error->message, cases[i].fault));
   }
-  tide_time_print_free(NULL);
+  tide_time_pattern_free(NULL);
 }
 
 /* A pattern that prints all from the year down to one element, in any order, with something between. */
@@ -458,15 +460,16 @@ TEST("/time-print/reads-back")
 {
   for (int n = 0; n < 50000; n++) {
     g_autofree char *pattern = random_pattern();
-    g_autoptr(TideTimePrint) print = print_of(pattern, FALSE);
+    g_autoptr(TideTimePattern) print = print_of(pattern, FALSE);
     g_autoptr(GTimeZone) zone =
         g_test_rand_int_range(0, 8) > 0 ? time_zone_of(time_zone_names[g_test_rand_int_range(0, N_TIME_ZONES)]) : NULL;
-    gint64 t = random_moment_ns(), from, to, longest = tide_time_print_resolution_ns(print);
+    gint64 t = random_moment_ns(), from, to, longest = tide_time_pattern_resolution_ns(print);
     g_autofree char *text = printed(print, zone, t);
     TideTimeElements elements;
+    const char *detail;
     g_test_message("'%s' '%s' %" G_GINT64_FORMAT, pattern, text, t);
     g_assert_cmpuint(strlen(text), ==, print->width_bytes);
-    g_assert_true(tide_time_print_read(print, tide_bytes_of_string(text), &elements));
+    g_assert_true(tide_time_pattern_read(print, tide_bytes_of_string(text), &elements, &detail));
     g_assert_true(tide_time_elements_interval(&elements, zone, &from, &to));
     g_assert_cmpint(from, <=, t);
     g_assert_cmpint(t, <, to);
@@ -485,7 +488,7 @@ TEST("/time-print/order")
 {
   static const char *const patterns[] = {"yyyy", "yyyyMM", "yyyy-MM-dd", "yyyyMMddHH", "yyyyMMddHHmmssSSS"};
   for (int n = 0; n < 20000; n++) {
-    g_autoptr(TideTimePrint) print = print_of(patterns[g_test_rand_int_range(0, G_N_ELEMENTS(patterns))], FALSE);
+    g_autoptr(TideTimePattern) print = print_of(patterns[g_test_rand_int_range(0, G_N_ELEMENTS(patterns))], FALSE);
     gint64 a = random_moment_ns(), b = a + g_test_rand_int_range(0, G_MAXINT32) * G_GINT64_CONSTANT(1000003);
     g_autofree char *text_a = printed(print, NULL, a), *text_b = printed(print, NULL, b);
     g_assert_true(sorts(print));
@@ -496,7 +499,7 @@ TEST("/time-print/order")
 /* A day slot printed as yyyyMMdd gives all of the slot back: what the wide day row needs. */
 TEST("/time-print/printed-day-is-the-slot")
 {
-  g_autoptr(TideTimePrint) print = print_of("yyyyMMdd", FALSE);
+  g_autoptr(TideTimePattern) print = print_of("yyyyMMdd", FALSE);
   TideTimeCut day = {.unit = TIDE_CUT_DAY};
   for (gsize i = 0; i < N_TIME_ZONES; i++) {
     g_autoptr(GTimeZone) zone = time_zone_of(time_zone_names[i]);
@@ -505,7 +508,8 @@ TEST("/time-print/printed-day-is-the-slot")
       gint64 start = tide_time_cut_start_ns(day, zone, t);
       g_autofree char *text = printed(print, zone, start);
       TideTimeElements elements;
-      g_assert_true(tide_time_print_read(print, tide_bytes_of_string(text), &elements));
+      const char *detail;
+      g_assert_true(tide_time_pattern_read(print, tide_bytes_of_string(text), &elements, &detail));
       g_assert_true(tide_time_elements_interval(&elements, zone, &from, &to));
       g_assert_true(from <= t && t < to);
       g_assert_cmpint(from, <=, start);
@@ -528,21 +532,20 @@ TEST("/time-print/texts-of-another-form")
       {"yyyyMMdd", ""},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(TideTimePrint) print = print_of(cases[i].pattern, FALSE);
+    g_autoptr(TideTimePattern) print = print_of(cases[i].pattern, FALSE);
     TideTimeElements elements;
+    const char *detail;
     g_test_message("'%s' '%s'", cases[i].pattern, cases[i].text);
-    g_assert_false(tide_time_print_read(print, tide_bytes_of_string(cases[i].text), &elements));
+    g_assert_false(tide_time_pattern_read(print, tide_bytes_of_string(cases[i].text), &elements, &detail));
   }
-  g_autoptr(TideTimePrint) varying = print_of("d", TRUE);
-  TideTimeElements elements;
-  g_assert_false(tide_time_print_read(varying, TIDE_BYTES_LITERAL("7"), &elements));
 }
 
 static gboolean
 read_into(TideTimeElements *elements, const char *pattern, const char *text)
 {
-  g_autoptr(TideTimePrint) print = print_of(pattern, FALSE);
-  return tide_time_print_read(print, tide_bytes_of_string(text), elements);
+  g_autoptr(TideTimePattern) print = print_of(pattern, FALSE);
+  const char *detail;
+  return tide_time_pattern_read(print, tide_bytes_of_string(text), elements, &detail);
 }
 
 TEST("/time-print/clocks-set")
@@ -577,8 +580,9 @@ TEST("/time-print/clocks-set")
     TideTimeElements elements;
     gint64 from = 0, to = 0;
     g_test_message("'%s' %s", cases[i].text, cases[i].zone);
-    g_assert_true(read_into(&elements, cases[i].pattern, cases[i].text));
-    g_assert_cmpint(tide_time_elements_interval(&elements, zone, &from, &to), ==, cases[i].exists);
+    g_assert_cmpint(read_into(&elements, cases[i].pattern, cases[i].text) &&
+                        tide_time_elements_interval(&elements, zone, &from, &to),
+                    ==, cases[i].exists);
     g_assert_cmpint(from, ==, cases[i].from_s * NS_PER_S_TIME_PRINT);
     g_assert_cmpint(to, ==, cases[i].to_s * NS_PER_S_TIME_PRINT);
   }

@@ -1,8 +1,6 @@
 /* Event times as they are declared. */
 #include "model/message.h"
-#include "model/time/time_pattern.h"
 #include "model/time/time_spec.h"
-#include "model/time/time_text.h"
 #include "model/time/zone_spans.h"
 #include "unit/allocation_counter.h"
 #include "unit/reading_fixture.h"
@@ -100,15 +98,15 @@ TEST("/time-text/numbers-since-the-epoch")
       {"1426535612.045", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
       {"1426535612.123456789", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612123456789)},
       {"1426535612.0450000000000000000", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
-      {"1426535612.1234567891", 0, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1426535612.1234567891", 0, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612123456789)},
       {"1426535612045.000", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
       {"1.426535612045E12", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
       {"1426535612045e0", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
       {"14265356120450e-1", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
-      {"1426535612045.5", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1426535612045.5", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045500000)},
       {"1426535612045001", 6, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045001000)},
       {"1426535612045001002", 9, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045001002)},
-      {"1426535612045001002.5", 9, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1426535612045001002.5", 9, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045001002)},
       {"0001426535612045", 3, TIDE_TIME_FAULT_NONE, G_GINT64_CONSTANT(1426535612045000000)},
       {"0", 3, TIDE_TIME_FAULT_NONE, 0},
       {"0e999", 3, TIDE_TIME_FAULT_NONE, 0},
@@ -118,7 +116,7 @@ TEST("/time-text/numbers-since-the-epoch")
       {"9223372036854775808", 9, TIDE_TIME_FAULT_RANGE, 0},
       {"-9223372036854775808", 3, TIDE_TIME_FAULT_RANGE, 0},
       {"1e999", 3, TIDE_TIME_FAULT_RANGE, 0},
-      {"1e-999", 3, TIDE_TIME_FAULT_SYNTAX, 0},
+      {"1e-999", 3, TIDE_TIME_FAULT_NONE, 0},
       {"1e1000", 3, TIDE_TIME_FAULT_SYNTAX, 0},
       {"1e", 3, TIDE_TIME_FAULT_SYNTAX, 0},
       {"1e+", 3, TIDE_TIME_FAULT_SYNTAX, 0},
@@ -139,7 +137,9 @@ TEST("/time-text/numbers-since-the-epoch")
     const char *detail = NULL;
     TideBytes text = tide_bytes_of_string(cases[i].text);
     g_test_message("'%s' with %d decimals", cases[i].text, cases[i].decimals);
-    g_assert_cmpint(tide_time_text_read_epoch(text, cases[i].decimals, &ns, &detail), ==, cases[i].fault);
+    gboolean was_cut;
+    TideTimeFormat format = (TideTimeFormat)(TIDE_TIME_EPOCH_S + cases[i].decimals / 3);
+    g_assert_cmpint(tide_time_text_read_count(text, format, &ns, &was_cut, &detail), ==, cases[i].fault);
     if (cases[i].fault == TIDE_TIME_FAULT_NONE)
       g_assert_cmpint(ns, ==, cases[i].ns);
     else
@@ -217,8 +217,20 @@ TEST("/time-text/rfc3339")
       {"2015-03-16T19:53:61Z", -1},
       {"2015-03-16T19:53:32", -1}, /* no offset, no zone */
       {"2015-03-16T19:53:32.Z", -1},
-      {"2015-03-16T19:53:32.1234567891Z", -1},
-      {"2015-03-16T19:53:32+0100", -1},
+      {"2015-03-16T19:53:32.1234567891Z", G_GINT64_CONSTANT(1426535612123456789)},
+      {"2015-03-16T19:53:32,5Z", G_GINT64_CONSTANT(1426535612500000000)},
+      {"2015-03-16T20:53:32+0100", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16T12:53:32.045-0700", G_GINT64_CONSTANT(1426535612045000000)},
+      {"2015-03-16T19:53:32+00", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16 20:53:32 +0100", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16T20:53:32 +01", G_GINT64_CONSTANT(1426535612000000000)},
+      {"2015-03-16T20:53:32  +01", -1},
+      {"2015-03-16T20:53:32+1", -1},
+      {"2015-03-16T20:53:32+010", -1},
+      {"2015-03-16T20:53:32+01:0", -1},
+      {"2015-03-16T20:53:32+01:000", -1},
+      {"2015-03-16T20:53:32+", -1},
+      {"2015-03-16T20:53:32 ", -1},
       {"2015-03-16T19:53:32+24:00", -1},
       {"2015-03-16T19:53:32+01:60", -1},
       {"2015-03-16T19:53:32ZZ", -1},
@@ -253,86 +265,6 @@ TEST("/time-text/rfc3339-without-offset-is-local")
   check_texts(&spec, cases, G_N_ELEMENTS(cases));
 }
 
-TEST("/time-text/patterns")
-{
-  static const struct {
-    const char *pattern;
-    TextCase text;
-  } cases[] = {
-      {"yyyy-MM-dd HH:mm:ss.SSS", {"2015-03-16 19:53:32.045", G_GINT64_CONSTANT(1426535612045000000)}},
-      {"yyyyMMddHHmmssSSS", {"20150316195332045", G_GINT64_CONSTANT(1426535612045000000)}},
-      {"yyyyMMddHHmmssSSSSSSSSS", {"20150316195332123456789", G_GINT64_CONSTANT(1426535612123456789)}},
-      {"yyyy-MM-dd'T'HH:mm:ss'Z'", {"2015-03-16T19:53:32Z", G_GINT64_CONSTANT(1426535612000000000)}},
-      {"dd.MM.yyyy HH:mm", {"16.03.2015 19:53", G_GINT64_CONSTANT(1426535580000000000)}},
-      {"yyyyMMdd", {"20150316", G_GINT64_CONSTANT(1426464000000000000)}},
-      {"yyyyMMdd HH 'o''clock'", {"20150316 19 o'clock", G_GINT64_CONSTANT(1426532400000000000)}},
-      {"yyyyMMdd", {"20150316 ", -1}},
-      {"yyyyMMdd", {"2015031", -1}},
-      {"yyyyMMdd", {"20150230", -1}},
-      {"yyyyMMdd", {"+2015316", -1}},
-      {"yyyy-MM-dd'T'HH:mm", {"2015-03-16T19-53", -1}},
-      {"yyyyMMdd HH:mm:ss", {"20150316 23:59:60", -1}},
-  };
-  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *pattern = g_strdup(cases[i].pattern);
-    g_autoptr(GError) error = NULL;
-    gboolean has_date = FALSE;
-    g_test_message("'%s'", pattern);
-    g_assert_true(tide_time_pattern_check(pattern, &has_date, &error));
-    g_assert_no_error(error);
-    g_assert_true(has_date);
-    TideTimeSpec spec = {.format = TIDE_TIME_PATTERN,
-                         .pattern = pattern,
-                         .zone = utc,
-                         .date_field = TIDE_NAME_NONE,
-                         .max_future_ms = 3600000};
-    check_texts(&spec, &cases[i].text, 1);
-  }
-}
-
-TEST("/time-pattern/check")
-{
-  static const struct {
-    const char *pattern;
-    const char *fault; /* in the error; NULL: accepted */
-    gboolean has_date;
-  } cases[] = {
-      {"yyyyMMdd", NULL, TRUE},
-      {"HH:mm:ss", NULL, FALSE},
-      {"HHmm", NULL, FALSE},
-      {"yyyy-MM-dd'T'HH:mm:ss.SSSSSSSSS", NULL, TRUE},
-      {"", "names no part", FALSE},
-      {"'T'", "names no part", FALSE},
-      {"yy-MM-dd", "must be written yyyy", FALSE},
-      {"yyyy-M-dd", "must be written MM", FALSE},
-      {"yyyy-MM-ddd", "must be written dd", FALSE},
-      {"yyyy-MM-ddTHH:mm", "no such letter 'T'", FALSE},
-      {"yyyy-MM-dd hh:mm", "no such letter 'h'", FALSE},
-      {"yyyy-MM-dd HH:mm:ss Z", "no such letter 'Z'", FALSE},
-      {"yyyy-MM-dd HH:mm:ss.SSSSSSSSSS", "must be written S", FALSE},
-      {"yyyy-MM", "a date needs", FALSE},
-      {"MM-dd HH:mm", "a date needs", FALSE},
-      {"mm:ss", "needs HH", FALSE},
-      {"HH:ss", "ss needs mm", FALSE},
-      {"HH:mm.SSS", "needs ss", FALSE},
-      {"yyyy-MM-dd HH:mm HH", "twice", FALSE},
-      {"yyyy-MM-dd 'HH", "a quote is not closed", FALSE},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GError) error = NULL;
-    gboolean has_date = FALSE;
-    g_test_message("'%s'", cases[i].pattern);
-    gboolean is_accepted = tide_time_pattern_check(cases[i].pattern, &has_date, &error);
-    g_assert_cmpint(is_accepted, ==, cases[i].fault == NULL);
-    g_assert_cmpint(has_date, ==, cases[i].has_date);
-    if (cases[i].fault != NULL) {
-      g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG);
-      g_assert_nonnull(strstr(error->message, cases[i].fault));
-    }
-  }
-}
-
 /* A time of day, with record times around midnight. */
 TEST("/time-spec/time-of-day-takes-the-record's-date")
 {
@@ -350,7 +282,7 @@ TEST("/time-spec/time-of-day-takes-the-record's-date")
       {"01:00:00", 1426535620, 1426492800}, /* 12 hours late is still today's */
   };
   g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
-  g_autofree char *pattern = g_strdup("HH:mm:ss");
+  g_autoptr(TideTimePattern) pattern = tide_time_pattern_compile("HH:mm:ss", TIDE_PATTERN_TEXT, NULL);
   TideTimeSpec spec = {.format = TIDE_TIME_PATTERN,
                        .pattern = pattern,
                        .zone = zone,
@@ -381,8 +313,8 @@ TEST("/time-spec/time-of-day-takes-its-date-from-a-field")
 {
   g_auto(ReadingFixture) fixture;
   g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("America/Los_Angeles");
-  g_autofree char *pattern = g_strdup("HH:mm:ss.SSS");
-  g_autofree char *date_pattern = g_strdup("yyyyMMdd");
+  g_autoptr(TideTimePattern) pattern = tide_time_pattern_compile("HH:mm:ss.SSS", TIDE_PATTERN_TEXT, NULL);
+  g_autoptr(TideTimePattern) date_pattern = tide_time_pattern_compile("yyyyMMdd", TIDE_PATTERN_TEXT, NULL);
   reading_fixture_init(&fixture);
   TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
                        .format = TIDE_TIME_PATTERN,
@@ -408,6 +340,78 @@ TEST("/time-spec/time-of-day-takes-its-date-from-a-field")
   g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
   g_assert_cmpint(reject.reason, ==, TIDE_REJECT_TIME_INVALID);
   g_assert_true(tide_bytes_equal(reject.field, TIDE_BYTES_LITERAL("day")));
+}
+
+/* Seconds and what is finer in two fields, a date and the time since midnight, a number of a local clock. */
+TEST("/time-spec/a-number-is-added")
+{
+  static const struct {
+    TideTimeFormat format;
+    const char *pattern;
+    gboolean is_local;
+    const char *zone;
+    TideTimePlus unit;
+    const char *text, *plus; /* NULL: absent */
+    gint64 ns;               /* -1: refused */
+  } cases[] = {
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_NS, "1426535612", "5", G_GINT64_CONSTANT(1426535612000000005)},
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_NS, "1426535612", "123456789",
+       G_GINT64_CONSTANT(1426535612123456789)},
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_US, "1426535612", "45000.5",
+       G_GINT64_CONSTANT(1426535612045000500)},
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_NS, "1426535612", NULL, -1},
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_NS, "1426535612", "x", -1},
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_NS, "1426535612", "-1", -1},
+      {TIDE_TIME_EPOCH_S, NULL, FALSE, NULL, TIDE_PLUS_MS, "1426535612", "86400000", -1},
+      {TIDE_TIME_RFC3339, NULL, FALSE, NULL, TIDE_PLUS_NS, "2015-03-16T19:53:32Z", "999999999",
+       G_GINT64_CONSTANT(1426535612999999999)},
+      {TIDE_TIME_PATTERN, "yyyyMMdd", FALSE, "America/Los_Angeles", TIDE_PLUS_MS, "20150316", "46412045",
+       G_GINT64_CONSTANT(1426535612045000000)},
+      /* by the clock, also on the day that has 23 hours */
+      {TIDE_TIME_PATTERN, "yyyyMMdd", FALSE, "America/Los_Angeles", TIDE_PLUS_S, "20150308", "46412",
+       G_GINT64_CONSTANT(1425844412000000000)},
+      {TIDE_TIME_PATTERN, "yyyyMMdd", FALSE, "America/Los_Angeles", TIDE_PLUS_S, "20150308", "9000", -1},
+      {TIDE_TIME_EPOCH_MS, NULL, TRUE, "America/Los_Angeles", TIDE_PLUS_NONE, "1426510412045", NULL,
+       G_GINT64_CONSTANT(1426535612045000000)},
+      {TIDE_TIME_EPOCH_US, NULL, TRUE, "America/Los_Angeles", TIDE_PLUS_NONE, "1426510412045678", NULL,
+       G_GINT64_CONSTANT(1426535612045678000)},
+      {TIDE_TIME_EPOCH_S, NULL, TRUE, "America/Los_Angeles", TIDE_PLUS_NONE, "1425781800", NULL, -1}, /* skipped */
+      {TIDE_TIME_EXCEL, NULL, FALSE, "America/Los_Angeles", TIDE_PLUS_NONE, "42079.53717644676", NULL,
+       G_GINT64_CONSTANT(1426535612045000000)},
+      {TIDE_TIME_PATTERN, "yyyy-MM-dd HH:mm:ss[X]", FALSE, "America/Los_Angeles", TIDE_PLUS_NONE, "2015-03-16 12:53:32",
+       NULL, G_GINT64_CONSTANT(1426535612000000000)},
+      {TIDE_TIME_PATTERN, "yyyy-MM-dd HH:mm:ss[X]", FALSE, NULL, TIDE_PLUS_NONE, "2015-03-16 12:53:32 -07", NULL,
+       G_GINT64_CONSTANT(1426535612000000000)},
+      {TIDE_TIME_PATTERN, "yyyy-MM-dd HH:mm:ss[X]", FALSE, NULL, TIDE_PLUS_NONE, "2015-03-16 12:53:32", NULL, -1},
+      /* a time of day with an offset, of the day by the record's time there */
+      {TIDE_TIME_PATTERN, "HH:mm:ssX", FALSE, NULL, TIDE_PLUS_NONE, "01:53:32+06", NULL,
+       G_GINT64_CONSTANT(1426535612000000000)},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(ReadingFixture) fixture;
+    g_autoptr(GTimeZone) zone = cases[i].zone != NULL ? g_time_zone_new_identifier(cases[i].zone) : NULL;
+    g_autoptr(TideTimePattern) pattern =
+        cases[i].pattern != NULL ? tide_time_pattern_compile(cases[i].pattern, TIDE_PATTERN_TEXT, NULL) : NULL;
+    reading_fixture_init(&fixture);
+    TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
+                         .format = cases[i].format,
+                         .pattern = pattern,
+                         .is_local = cases[i].is_local,
+                         .zone = zone,
+                         .date_field = TIDE_NAME_NONE,
+                         .plus = cases[i].unit,
+                         .plus_field = reading_fixture_id(&fixture, "plus"),
+                         .max_future_ms = 3600000};
+    TideMessage message = {.timestamp_ms = RECORD_MS};
+    TideReject reject = {0};
+    gint64 ns = -1;
+    g_test_message("%u: '%s' and '%s'", (guint)i, cases[i].text, cases[i].plus);
+    reading_fixture_set(&fixture, "ts", cases[i].text);
+    if (cases[i].plus != NULL)
+      reading_fixture_set(&fixture, "plus", cases[i].plus);
+    g_assert_cmpint(read_ns(&spec, &fixture.reading, &message, &ns, &reject), ==, cases[i].ns >= 0);
+    g_assert_cmpint(ns, ==, cases[i].ns);
+  }
 }
 
 TEST("/time-spec/only-plausible-times-are-taken")
@@ -484,7 +488,7 @@ TEST("/time-spec/the-bound-is-told")
     spec.max_past_ms = cases[i].max_past_ms;
     spec.max_future_ms = cases[i].max_future_ms;
     g_assert_false(read_text(&spec, cases[i].text, &ns, &reject));
-    reject.field = TIDE_BYTES_EMPTY; /* its text is gone */
+    reject.field = reject.value = TIDE_BYTES_EMPTY; /* their texts are gone */
     g_autofree char *told = tide_reject_describe(&reject);
     g_test_message("%s", told);
     g_assert_true(cases[i].told != NULL ? strstr(told, cases[i].told) != NULL : strchr(told, '(') == NULL);
@@ -579,7 +583,7 @@ TEST("/time-spec/reading-a-time-allocates-nothing")
   }
   g_auto(ReadingFixture) fixture;
   g_autoptr(GTimeZone) zone = g_time_zone_new_identifier("Europe/Berlin");
-  g_autofree char *pattern = g_strdup("yyyy-MM-dd HH:mm:ss");
+  g_autoptr(TideTimePattern) pattern = tide_time_pattern_compile("yyyy-MM-dd HH:mm:ss", TIDE_PATTERN_TEXT, NULL);
   reading_fixture_init(&fixture);
   TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
                        .format = TIDE_TIME_PATTERN,
@@ -641,7 +645,9 @@ TEST("/reading-times/each-time-is-read-once-and-only-when-asked")
 
 TEST("/reading-times/specs-that-read-the-same-are-equal")
 {
-  char pattern[] = "HH:mm", same_pattern[] = "HH:mm", other_pattern[] = "HH:mm:ss";
+  g_autoptr(TideTimePattern) pattern = tide_time_pattern_compile("HH:mm", TIDE_PATTERN_TEXT, NULL);
+  g_autoptr(TideTimePattern) same_pattern = tide_time_pattern_compile("HH:mm", TIDE_PATTERN_TEXT, NULL);
+  g_autoptr(TideTimePattern) other_pattern = tide_time_pattern_compile("HH:mm:ss", TIDE_PATTERN_TEXT, NULL);
   g_autoptr(GTimeZone) berlin = g_time_zone_new_identifier("Europe/Berlin");
   g_autoptr(GTimeZone) berlin_again = g_time_zone_new_identifier("Europe/Berlin");
   g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
@@ -660,6 +666,15 @@ TEST("/reading-times/specs-that-read-the-same-are-equal")
   g_assert_false(tide_time_spec_equal(&spec, &other));
   other = spec;
   other.max_future_ms = 1;
+  g_assert_false(tide_time_spec_equal(&spec, &other));
+  other = spec;
+  other.is_local = TRUE;
+  g_assert_false(tide_time_spec_equal(&spec, &other));
+  other = spec;
+  other.plus = TIDE_PLUS_NS;
+  g_assert_false(tide_time_spec_equal(&spec, &other));
+  other = spec;
+  other.plus_field = 7;
   g_assert_false(tide_time_spec_equal(&spec, &other));
   other = spec;
   other.on_future = TIDE_FUTURE_HISTORY;
