@@ -37,6 +37,8 @@ void
 tide_intake_init(TideIntake *intake, const TideIntakeContext *context)
 {
   *intake = (TideIntake){.context = *context};
+  intake->readings_time_cut = tide_metrics_counter(context->metrics, "tidemark_readings_time_cut_total",
+                                                   "Readings whose time is finer than nanoseconds, and was cut", NULL);
   intake->readings_ambiguous = tide_metrics_counter(
       context->metrics, "tidemark_readings_ambiguous_total",
       "Readings whose local time happens twice, of which the time's 'ambiguous' took one moment", NULL);
@@ -283,6 +285,8 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   }
   if (G_UNLIKELY(mapped->expired != NULL))
     count_expired(intake, mapped->expired);
+  if (G_UNLIKELY(mapped->n_cut_times > 0))
+    tide_counter_add(intake->readings_time_cut, mapped->n_cut_times);
   if (G_UNLIKELY(mapped->n_ambiguous_readings > 0))
     tide_counter_add(intake->readings_ambiguous, mapped->n_ambiguous_readings);
   if (mapped->n_rows > 0 && mapped->n_readings > 0)

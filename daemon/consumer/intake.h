@@ -32,6 +32,7 @@ typedef struct TideIntake {
   TideIntakeContext context;
   TideExpiredCounters *expired; /* owned; by table */
   TideCounter *readings_ambiguous;
+  TideCounter *readings_time_cut;
   TideMapping *mapping;   /* owned */
   TideFieldUse field_use; /* of the first readings, until it is told */
   gboolean fields_logged;

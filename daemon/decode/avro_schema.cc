@@ -263,9 +263,9 @@ const struct {
     {"timestamp-millis", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 3},
     {"timestamp-micros", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 6},
     {"timestamp-nanos", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 9},
-    {"local-timestamp-millis", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 3},
-    {"local-timestamp-micros", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 6},
-    {"local-timestamp-nanos", TIDE_AVRO_LONG, TIDE_AVRO_SECONDS, 9},
+    {"local-timestamp-millis", TIDE_AVRO_LONG, TIDE_AVRO_LOCAL, 3},
+    {"local-timestamp-micros", TIDE_AVRO_LONG, TIDE_AVRO_LOCAL, 6},
+    {"local-timestamp-nanos", TIDE_AVRO_LONG, TIDE_AVRO_LOCAL, 9},
 };
 
 /* What 'logicalType' of @json makes of the type @node; a plain type is one for all, so it gets a node of its own. */

@@ -38,12 +38,13 @@ typedef enum TideAvroLogical {
   TIDE_AVRO_DECIMAL, /* BYTES, FIXED */
   TIDE_AVRO_DATE,    /* INT */
   TIDE_AVRO_SECONDS, /* INT, LONG: a time, or a moment; scale is how many digits of it are behind the point */
+  TIDE_AVRO_LOCAL,   /* LONG: what a clock shows; scale as above */
 } TideAvroLogical;
 
 typedef struct TideAvroNode {
   TideAvroKind kind;
   TideAvroLogical logical;
-  guint32 scale; /* DECIMAL, SECONDS */
+  guint32 scale; /* DECIMAL, SECONDS, LOCAL */
   guint32 size;  /* FIXED: its bytes; else how many members it has */
   guint32 first; /* RECORD, ENUM, ARRAY, MAP, UNION: the place of its first member */
 } TideAvroNode;

@@ -11,7 +11,9 @@
  *     float, double      NUMBER   as short as it can be to be read back; one that is not finite is a NUMBER fault
  *     decimal            NUMBER   exactly, with as many digits behind the point as its scale, up to 64 bytes in all
  *     timestamp, time    NUMBER   seconds, since 1970 or midnight, with all digits of its unit behind the point where
- *                                 it has a fraction: whatever the unit, and a local timestamp as if it were UTC's
+ *                                 it has a fraction: whatever the unit
+ *     local-timestamp    STRING   2015-03-16T19:53:32.045, what its clock shows: as the time of a reading it needs the
+ *                                 zone, which a number would not ask for; the years as of a date
  *     date               STRING   2015-03-16; outside of the years 1 to 9999 a NUMBER fault
  *     boolean, null      as in JSON
  *     record, map        as JSON's objects
@@ -122,6 +124,31 @@ make_date(char room[TIDE_NUMBER_MAX_BYTES], gint64 days, TideBytes *ret_text)
   return TRUE;
 }
 
+/* The same of a date and time of day, with all digits of its unit behind the point where it has a fraction. */
+static gboolean
+make_local_time(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale, TideBytes *ret_text)
+{
+  gint64 per_second = 1;
+  for (guint32 i = 0; i < scale; i++)
+    per_second *= 10;
+  gint64 rest = units % per_second, seconds = units / per_second;
+  if (rest < 0) {
+    rest += per_second;
+    seconds--;
+  }
+  gint64 day = tide_day_of_seconds(seconds);
+  if (!make_date(room, day, ret_text))
+    return FALSE;
+  int of_day = (int)(seconds - day * TIDE_SECONDS_PER_DAY);
+  char *behind = room + ret_text->len;
+  gsize left = TIDE_NUMBER_MAX_BYTES - ret_text->len;
+  int len = g_snprintf(behind, left, "T%02d:%02d:%02d", of_day / 3600, of_day / 60 % 60, of_day % 60);
+  if (rest > 0)
+    len += g_snprintf(behind + len, left - (gsize)len, ".%0*" G_GINT64_FORMAT, (int)scale, rest);
+  ret_text->len += (gsize)len;
+  return TRUE;
+}
+
 /* ---- scalars ---- */
 
 static inline gboolean
@@ -142,12 +169,14 @@ add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
     return fault(walk, TIDE_REJECT_PARSE, place, name, "an int of more than 32 bits");
   if (G_LIKELY(node->logical == TIDE_AVRO_PLAIN))
     return tide_shaper_add_integer(walk->shaper, walk->place, name, (guint64)integer, TRUE);
-  char *room = tide_shaper_number_room(walk->shaper, TIDE_VALUE_TEXT_BYTES);
+  char *room = tide_shaper_number_room(walk->shaper, TIDE_NUMBER_MAX_BYTES);
   if (node->logical == TIDE_AVRO_SECONDS)
     return add(walk, name, TIDE_VALUE_NUMBER, seconds_text(room, integer, node->scale));
-  return make_date(room, integer, &text) ? add(walk, name, TIDE_VALUE_STRING, text)
-                                         : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
-                                                                 "a date outside of the years 1 to 9999");
+  gboolean is_good = node->logical == TIDE_AVRO_LOCAL ? make_local_time(room, integer, node->scale, &text)
+                                                      : make_date(room, integer, &text);
+  return is_good ? add(walk, name, TIDE_VALUE_STRING, text)
+                 : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
+                                         "a date outside of the years 1 to 9999");
 }
 
 static inline gboolean

@@ -62,6 +62,7 @@ struct TideMapping {
     guint32 n_readings;
     guint32 n_unmatched;
     guint32 n_ambiguous;
+    guint32 n_cut_times;
     guint32 n_expired;
     TideExpired *expired; /* owned; by table */
     gboolean some_expired;
@@ -358,6 +359,7 @@ begin_message(TideMapping *mapping, const TideMessage *message)
   mapping->message.readings = NULL;
   mapping->message.n_readings = mapping->message.n_unmatched = mapping->message.n_expired = 0;
   mapping->message.n_ambiguous = 0;
+  mapping->message.n_cut_times = 0;
   tide_row_list_reset(&mapping->list);
   for (guint i = 0; i < mapping->at->n_tables; i++) {
     tide_table_mapper_begin_message(mapping->at->tables[i].mapper);
@@ -513,6 +515,7 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_re
   gboolean good = map_reading(mapping, reading, ret_reject);
   settle_expired(mapping, good);
   mapping->message.n_ambiguous += good && mapping->at->times.some_ambiguous ? 1 : 0;
+  mapping->message.n_cut_times += good && mapping->at->times.some_cut ? 1 : 0;
   if (!good)
     tide_row_list_return_rows(list, n_rows, mark);
   return good;
@@ -651,6 +654,7 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
       .n_readings = mapping->message.n_readings,
       .n_unmatched_readings = mapping->message.n_unmatched,
       .n_ambiguous_readings = mapping->message.n_ambiguous,
+      .n_cut_times = mapping->message.n_cut_times,
       .n_expired_readings = mapping->message.n_expired,
       .expired = mapping->message.some_expired ? mapping->message.expired : NULL,
       .rejects = (const TideReject *)(gconstpointer)mapping->message.rejects->data,

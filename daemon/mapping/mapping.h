@@ -51,6 +51,7 @@ typedef struct TideMapped {
   guint32 n_readings;           /* none of a tombstone, whatever it deletes */
   guint32 n_unmatched_readings; /* those that no table takes */
   guint32 n_ambiguous_readings; /* those with a local time that happens twice: 'ambiguous' decided which */
+  guint32 n_cut_times;          /* readings with a time finer than nanoseconds, which was cut */
   guint32 n_expired_readings;   /* those that some table takes, but all rows would have expired */
   const TideExpired *expired;   /* by table; NULL: nothing at all */
   const TideReject *rejects; /* readings left out, in their order, with on_bad_reading: reading; of messages of several

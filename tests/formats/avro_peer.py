@@ -115,7 +115,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Decimal) and value.as_tuple().exponent != -DECIMAL["scale"]:
         raise Unsure("rounded")
     if isinstance(value, datetime.datetime):
-        past = (value if value.tzinfo else value.replace(tzinfo=UTC)) - EPOCH
+        if value.tzinfo is None:  # a local timestamp, of milliseconds
+            return value.isoformat(timespec="milliseconds" if value.microsecond else "seconds")
+        past = value - EPOCH
         return Decimal((past.days * 86400 + past.seconds) * 10**6 + past.microseconds) / 10**6
     if isinstance(value, datetime.time):
         return Decimal((value.hour * 3600 + value.minute * 60 + value.second) * 10**6 + value.microsecond) / 10**6

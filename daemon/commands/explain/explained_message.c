@@ -492,6 +492,8 @@ print_mapped(TideExplainer *explainer, GError **error)
   explainer->counts.n_rows += explainer->mapped.n_rows;
   tide_overwritten_cells_add(explainer->overwritten, explainer->mapped.rows, explainer->mapped.n_rows);
   g_autofree char *position = position_text(explainer);
+  if (explainer->mapped.n_cut_times > 0 && !explainer->options.json)
+    printf("%s: a time finer than nanoseconds, which is cut\n", position);
   if (explainer->mapped.n_ambiguous_readings > 0 && !explainer->options.json)
     printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", position,
            time_note(explainer));

@@ -111,7 +111,9 @@ copy_node(Copy *copy, const TideAvroNode *node)
   case TIDE_AVRO_ENUM:
     if (!tide_avro_take_long(&copy->in, &number))
       return FALSE;
-    if (node->logical != TIDE_AVRO_DATE && node->kind != TIDE_AVRO_ENUM)
+    if (node->logical == TIDE_AVRO_LOCAL)
+      (void)tide_value_change_local_time(copy->change, &number, node->scale);
+    else if (node->logical != TIDE_AVRO_DATE && node->kind != TIDE_AVRO_ENUM)
       (void)tide_value_change_integer(copy->change, &number, node->logical == TIDE_AVRO_SECONDS ? node->scale : 0,
                                       is_int ? G_MININT32 : G_MININT64, is_int ? G_MAXINT32 : G_MAXINT64);
     put_long(copy, number);

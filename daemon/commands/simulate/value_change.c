@@ -1,5 +1,9 @@
 #include "commands/simulate/value_change.h"
 
+#include "model/time/time_text.h"
+
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
+
 #include <math.h>
 
 void
@@ -100,6 +104,20 @@ tide_value_change_integer(TideValueChange *change, gint64 *value, guint32 scale,
   if (!g_ascii_string_to_signed(digits->str, 10, min, max, &made, NULL))
     return FALSE;
   *value = made;
+  return TRUE;
+}
+
+gboolean
+tide_value_change_local_time(TideValueChange *change, gint64 *value, guint32 scale)
+{
+  TideTimeElements shown;
+  const char *detail, *text = ask(change, TIDE_VALUE_STRING, TIDE_BYTES_EMPTY);
+  gint64 unit_ns = NS_PER_S;
+  if (text == NULL || !tide_time_text_read_rfc3339(tide_bytes_of_string(text), &shown, &detail))
+    return FALSE;
+  for (guint32 i = 0; i < scale; i++)
+    unit_ns /= 10;
+  *value = tide_time_elements_local_s(&shown) * (NS_PER_S / unit_ns) + shown.values[TIDE_LEVEL_FRACTION] / unit_ns;
   return TRUE;
 }
 

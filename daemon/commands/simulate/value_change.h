@@ -50,6 +50,8 @@ void tide_value_change_leave(TideValueChange *change, gsize outer);
 gboolean tide_value_change_text(TideValueChange *change, TideBytes *text);
 /* A number of units of which 10^@scale are one; what does not fit into @min to @max stays. */
 gboolean tide_value_change_integer(TideValueChange *change, gint64 *value, guint32 scale, gint64 min, gint64 max);
+/* What a clock shows, in units of which 10^@scale are a second. */
+gboolean tide_value_change_local_time(TideValueChange *change, gint64 *value, guint32 scale);
 gboolean tide_value_change_double(TideValueChange *change, double *value);
 
 G_END_DECLS

@@ -387,6 +387,19 @@ tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const 
   return TRUE;
 }
 
+/* By the declared zone's clocks, with their offset. */
+static const TideTimePattern *
+rfc3339_pattern(void)
+{
+  static TideTimePattern *pattern; /* kept until the program ends */
+  static gsize is_compiled;
+  if (g_once_init_enter(&is_compiled)) {
+    pattern = tide_time_pattern_compile("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", TIDE_PATTERN_TEXT, NULL);
+    g_once_init_leave(&is_compiled, 1);
+  }
+  return pattern;
+}
+
 /* How fine the main field says a moment. */
 static gint64
 main_step_ns(const TideTimeSpec *spec)
@@ -407,7 +420,6 @@ tide_time_spec_print(const TideTimeSpec *spec, TideTimePart part, gint64 ns, gbo
   gboolean is_local =
       spec->zone != NULL && (spec->pattern != NULL || spec->is_local || spec->format == TIDE_TIME_EXCEL);
   gint64 shown_ns = ns;
-  char iso[TIDE_ISO_TIME_BYTES];
   if (is_local)
     shown_ns += tide_zone_offset_s(spec->zone, ns / NS_PER_S) * NS_PER_S;
   if (part == TIDE_TIME_PART_PLUS)
@@ -417,7 +429,7 @@ tide_time_spec_print(const TideTimeSpec *spec, TideTimePart part, gint64 ns, gbo
   else if (spec->format == TIDE_TIME_PATTERN)
     tide_time_pattern_print(spec->pattern, spec->zone, ns, out);
   else if (spec->format == TIDE_TIME_RFC3339)
-    tide_buffer_append_bytes(out, tide_bytes_of_string(tide_iso_time_print(tide_ns_to_ms(ns), iso)));
+    tide_time_pattern_print(rfc3339_pattern(), spec->zone, ns, out);
   else
     tide_time_text_print_count(spec->format, shown_ns, is_whole || spec->plus != TIDE_PLUS_NONE, out);
 }

@@ -317,6 +317,24 @@ TEST("/time-local/H1/A31-a-reading-each-minute-keeps-its-minute")
   g_assert_cmpuint(earlier.n_told, ==, 120);
 }
 
+/* A time that is finer than nanoseconds is cut, and counted; so two of them may be one. */
+TEST("/time-cut/readings-are-counted")
+{
+  g_autoptr(TideConfig) config =
+      load_text(KAFKA HBASE HISTORY_TABLE "readings: { each: list, time: { field: ts, format: epoch_s } }\n");
+  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
+  TideMessage message = {.topic = TIDE_BYTES_LITERAL("t"),
+                         .timestamp_ms = -1,
+                         .value = TIDE_BYTES_LITERAL("{\"list\":[{\"ts\":1426535612.0450000001,\"v\":1},"
+                                                     "{\"ts\":1426535612.123456789,\"v\":1}]}"),
+                         .has_value = TRUE};
+  TideMapped mapped;
+  TideReject reject;
+  g_assert_true(tide_mapping_apply(mapping, &message, &mapped, &reject));
+  g_assert_cmpuint(mapped.n_cut_times, ==, 1);
+  g_assert_cmpint(mapped.rows[0].event_time_ns, ==, G_GINT64_CONSTANT(1426535612045000000));
+}
+
 static void
 assert_problem(const char *policy, const char *zone, const char *expected)
 {

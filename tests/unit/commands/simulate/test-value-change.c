@@ -91,6 +91,28 @@ TEST("/value-change/msgpack")
   check_damaged(&fixture, "92" MSGPACK MSGPACK);
 }
 
+static gboolean
+answer_of_los_angeles(TideBytes name G_GNUC_UNUSED, TideValueKind kind, TideBytes text G_GNUC_UNUSED,
+                      TideBuffer *ret_text, gpointer data G_GNUC_UNUSED)
+{
+  static const char time[] = "2015-03-16T12:53:32.045678-07:00";
+  g_assert_cmpint(kind, ==, TIDE_VALUE_STRING);
+  tide_buffer_append(ret_text, time, strlen(time));
+  return TRUE;
+}
+
+TEST("/value-change/a-local-time-is-what-the-clock-shows")
+{
+  static const gint64 expected[] = {1426510412, 1426510412045, 1426510412045678, 1426510412045678000};
+  TideValueChange change = {.ask = answer_of_los_angeles};
+  for (guint32 i = 0; i < G_N_ELEMENTS(expected); i++) {
+    gint64 value = 0;
+    g_assert_true(tide_value_change_local_time(&change, &value, i * 3));
+    g_assert_cmpint(value, ==, expected[i]);
+  }
+  tide_value_change_clear(&change);
+}
+
 static const char schema_text[] =
     "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"string\"},"
     "{\"name\":\"n\",\"type\":[\"null\",\"int\"]},{\"name\":\"d\",\"type\":\"double\"},{\"name\":\"f\",\"type\":"
