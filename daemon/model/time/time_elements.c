@@ -43,16 +43,25 @@ tide_time_elements_at(GTimeZone *zone, gint64 ns)
   return shown;
 }
 
+/* Without a year the month may have its leap day, without a month the day may be any. */
+static gboolean
+is_date_of_a_year(const TideTimeElements *elements)
+{
+  const int *values = elements->values;
+  guint named = elements->named;
+  return tide_date_is_valid(named & TIDE_NAMES(YEAR) ? values[TIDE_LEVEL_YEAR] : 2000,
+                            named & TIDE_NAMES(MONTH) ? values[TIDE_LEVEL_MONTH] : 1,
+                            named & TIDE_NAMES(DAY) ? values[TIDE_LEVEL_DAY] : 1);
+}
+
 gboolean
 tide_time_elements_check(const TideTimeElements *elements, const char **ret_detail)
 {
   const int *values = elements->values;
-  guint named = elements->named;
-  int month = named & TIDE_NAMES(MONTH) ? values[TIDE_LEVEL_MONTH] : 1;
-  int day = named & TIDE_NAMES(DAY) ? values[TIDE_LEVEL_DAY] : 1;
-  /* Without a year the month may have its leap day, without a month the day may be any. */
-  int year = named & TIDE_NAMES(YEAR) ? values[TIDE_LEVEL_YEAR] : 2000;
-  if ((named & TIDE_NAMES_DATE) && !tide_date_is_valid(year, month, day)) {
+  gboolean is_whole = (elements->named & TIDE_NAMES_DATE) == TIDE_NAMES_DATE;
+  if (!(G_LIKELY(is_whole)
+            ? tide_date_is_valid(values[TIDE_LEVEL_YEAR], values[TIDE_LEVEL_MONTH], values[TIDE_LEVEL_DAY])
+            : is_date_of_a_year(elements))) {
     *ret_detail = "no such date";
     return FALSE;
   }

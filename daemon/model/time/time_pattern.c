@@ -515,28 +515,34 @@ typedef struct Reader {
 gboolean
 tide_time_take_fraction(TideTimeCursor *cursor, gsize n_left, TideTimeElements *elements)
 {
-  gsize n_digits = 0;
+  static const int steps_ns[NS_DIGITS + 1] = {0,     100000000, 10000000, 1000000, 100000,
+                                              10000, 1000,      100,      10,      1}; /* by the number of digits */
+  gsize at = cursor->at, end = cursor->text.len, n_digits = 0;
   int fraction = 0;
-  while (cursor->at + n_digits < cursor->text.len && g_ascii_isdigit(cursor->text.data[cursor->at + n_digits]))
-    n_digits++;
-  if (n_digits <= n_left)
-    return FALSE;
-  n_digits -= n_left;
-  gsize end = cursor->at + n_digits;
-  if (!tide_time_take_number(cursor, MIN(n_digits, NS_DIGITS), &fraction))
-    return FALSE;
-  for (gsize i = n_digits; i < NS_DIGITS; i++)
-    fraction *= 10;
-  for (; cursor->at < end; cursor->at++)
-    elements->was_cut |= cursor->text.data[cursor->at] != '0';
-  elements->values[TIDE_LEVEL_FRACTION] = fraction;
-  elements->fraction_digits = (int)MIN(n_digits, NS_DIGITS);
-  return TRUE;
+  if (n_left > 0) {
+    for (end = at; end < cursor->text.len && g_ascii_isdigit(cursor->text.data[end]);)
+      end++;
+    end = end - at > n_left ? end - n_left : at;
+  }
+  for (; at < end && g_ascii_isdigit(cursor->text.data[at]); at++) {
+    if (G_LIKELY(n_digits < NS_DIGITS)) {
+      fraction = fraction * 10 + (cursor->text.data[at] - '0');
+      n_digits++;
+    } else {
+      elements->was_cut |= cursor->text.data[at] != '0';
+    }
+  }
+  cursor->at = at;
+  elements->values[TIDE_LEVEL_FRACTION] = fraction * steps_ns[n_digits];
+  elements->fraction_digits = (int)n_digits;
+  return n_digits > 0;
 }
 
 gboolean
 tide_time_take_offset(TideTimeCursor *cursor, TideTimeElements *elements)
 {
+  if (tide_time_take_byte(cursor, 'Z'))
+    return TRUE;
   (void)tide_time_take_byte(cursor, ' ');
   if (tide_time_take_byte(cursor, 'Z') || tide_time_take_byte(cursor, 'z'))
     return TRUE;

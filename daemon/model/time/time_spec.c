@@ -181,6 +181,10 @@ moments_of(const Attempt *attempt, const TideTimeElements *time, gint64 local_s)
 static gboolean
 utc_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s, gint64 *ret_utc_s)
 {
+  if (G_LIKELY(time->named & TIDE_NAMES_OFFSET)) {
+    *ret_utc_s = local_s - time->offset_s;
+    return TRUE;
+  }
   TideLocalMoments moments = moments_of(attempt, time, local_s);
   return take_moment(attempt, &moments, ret_utc_s);
 }
@@ -232,11 +236,14 @@ ns_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s
   if (!(time->named & TIDE_NAMES_OFFSET) && attempt->spec->zone == NULL)
     return REFUSE(TIDE_REJECT_TIME_INVALID, "no offset from UTC in the text, and no zone is declared",
                   .remedy = "say by the time's 'zone' whose clocks wrote it, such as Europe/Berlin or UTC");
-  local_s += local_ns / NS_PER_S;
+  if (G_UNLIKELY(local_ns >= NS_PER_S)) {
+    local_s += local_ns / NS_PER_S;
+    local_ns %= NS_PER_S;
+  }
   if (by_record ? !date_by_record(attempt, time, local_s, &utc_s)
                 : !date_by_field(attempt, time, &date_s) || !utc_of_local(attempt, time, date_s + local_s, &utc_s))
     return FALSE;
-  if (__builtin_mul_overflow(utc_s, NS_PER_S, ret_ns) || __builtin_add_overflow(*ret_ns, local_ns % NS_PER_S, ret_ns))
+  if (__builtin_mul_overflow(utc_s, NS_PER_S, ret_ns) || __builtin_add_overflow(*ret_ns, local_ns, ret_ns))
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "outside of the years 1677 to 2262");
   return TRUE;
 }

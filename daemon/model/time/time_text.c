@@ -5,6 +5,7 @@
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 #define NS_DECIMALS 9
 #define COUNT_TEXT_MAX_BYTES 40 /* 19 digits of a gint64, and room for a fraction and an exponent */
+#define SAFE_DIGITS 18          /* which 64 bits always hold */
 #define EXCEL_STEP_NS G_GINT64_CONSTANT(1000000)
 
 /* What a number counts: units of factor / 10^decimals seconds, from its origin on. */
@@ -123,6 +124,10 @@ read_decimal(TideBytes text, Decimal *ret_decimal)
   ret_decimal->is_negative = text.len > 0 && text.data[0] == '-';
   gsize first = ret_decimal->is_negative ? 1 : 0;
   gsize at = first;
+  gint64 digits = 0;
+  for (gsize end = MIN(text.len, first + SAFE_DIGITS); at < end && is_digit(text.data[at]); at++)
+    digits = digits * 10 + (text.data[at] - '0');
+  ret_decimal->digits = digits;
   for (; at < text.len && is_digit(text.data[at]); at++)
     ret_decimal->is_too_big |= !push_digit(&ret_decimal->digits, text.data[at] - '0');
   if (at == first)
@@ -219,8 +224,8 @@ gboolean
 tide_time_text_read_rfc3339(TideBytes text, TideTimeElements *ret_time, const char **ret_detail)
 {
   TideTimeCursor cursor = {.text = text};
-  TideTimeElements time = {.named = TIDE_NAMES_DATE | TIDE_NAMES_CLOCK};
-  int *values = time.values;
+  int *values = ret_time->values;
+  *ret_time = (TideTimeElements){.named = TIDE_NAMES_DATE | TIDE_NAMES_CLOCK};
   gboolean is_read =
       tide_time_take_number(&cursor, 4, &values[TIDE_LEVEL_YEAR]) && tide_time_take_byte(&cursor, '-') &&
       tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_MONTH]) && tide_time_take_byte(&cursor, '-') &&
@@ -230,19 +235,16 @@ tide_time_text_read_rfc3339(TideBytes text, TideTimeElements *ret_time, const ch
       tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_MINUTE]) && tide_time_take_byte(&cursor, ':') &&
       tide_time_take_number(&cursor, 2, &values[TIDE_LEVEL_SECOND]);
   if (is_read && (tide_time_take_byte(&cursor, '.') || tide_time_take_byte(&cursor, ',')))
-    is_read = tide_time_take_fraction(&cursor, 0, &time);
+    is_read = tide_time_take_fraction(&cursor, 0, ret_time);
   if (is_read && cursor.at < text.len) {
-    time.named |= TIDE_NAMES_OFFSET;
-    is_read = tide_time_take_offset(&cursor, &time) && cursor.at == text.len;
+    ret_time->named |= TIDE_NAMES_OFFSET;
+    is_read = tide_time_take_offset(&cursor, ret_time) && cursor.at == text.len;
   }
   if (!is_read) {
     *ret_detail = "not RFC 3339, such as 2026-11-21T04:45:00.123Z";
     return FALSE;
   }
-  if (!tide_time_elements_check(&time, ret_detail))
-    return FALSE;
-  *ret_time = time;
-  return TRUE;
+  return tide_time_elements_check(ret_time, ret_detail);
 }
 
 void
