@@ -196,7 +196,8 @@ date_by_record(const Attempt *attempt, const TideTimeElements *time, gint64 seco
 {
   const TideTimeSpec *spec = attempt->spec;
   if (attempt->record->record_ms < 0)
-    return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and the record has no time to take the date from");
+    return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and the record has no time to take the date from",
+                  .remedy = "let senders give records a time, or name the field of the date by the time's 'date'");
   gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
   gint64 offset_s =
@@ -222,7 +223,10 @@ date_by_field(const Attempt *attempt, const TideTimeElements *time, gint64 *ret_
   if (!need_field(attempt, attempt->spec->date_field, &field))
     return FALSE;
   if (!tide_time_pattern_read(attempt->spec->date_pattern, field->text, &date, &detail))
-    return refuse(attempt, field, (TideReject){.reason = TIDE_REJECT_TIME_INVALID, .detail = detail});
+    return refuse(attempt, field,
+                  (TideReject){.reason = TIDE_REJECT_TIME_INVALID,
+                               .detail = detail,
+                               .remedy = "see that the time's 'date.pattern' is how this field is written"});
   *ret_date_s = tide_day_of_seconds(tide_time_elements_local_s(&date)) * TIDE_SECONDS_PER_DAY;
   return TRUE;
 }

@@ -417,7 +417,7 @@ PROGRAM_TEST("/table-commands/explain-tells-a-remedy-of-what-is-wrong")
       {EPOCH ", arrays: reject", "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":[1]}\n",
        "let 'readings.arrays' be json"},
       {BERLIN, "", "{\"host\":\"h\",\"ts\":\"2026-03-29 02:30\",\"x\":1}\n", "the zone's clocks skip this hour"},
-      {BERLIN, "", "{\"host\":\"h\",\"ts\":\"29.3.2026\",\"x\":1}\n",
+      {BERLIN, "", "{\"host\":\"h\",\"ts\":\"next week\",\"x\":1}\n",
        "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says"},
       {EPOCH, "--timestamp 2190-01-04", "{\"host\":\"h\",\"ts\":6942671999000,\"x\":1}\n",
        "set the clock of the sender or of this host"},
@@ -455,6 +455,76 @@ PROGRAM_TEST("/table-commands/explain-tells-what-is-meant")
   assert_prints(explain_one(fixture, each, "", two), "reading 2 of 2: rejected as missing_field: ");
   assert_prints(fixture->done.output, "which no reading had: measured_ta (did you mean 'measured_at'?)\n");
   assert_silent(fixture->done.output, "(from 0)");
+}
+
+/* A time that does not fit shows itself and the options that read it; with these options it is read. */
+PROGRAM_TEST("/table-commands/explain-names-what-reads-a-time")
+{
+  static const struct {
+    const char *declared, *field; /* the value as JSON */
+    const char *remedy;           /* NULL: it is read as it is declared */
+    const char *then;             /* the options that the remedy names, and a zone where it asks for one */
+    const char *event_time;       /* in ms */
+  } cases[] = {
+      {"format: rfc3339", "\"2026-11-28T13:09:43+0200\"", NULL, NULL, "1795864183000"},
+      {"format: rfc3339", "\"2026-11-28 13:09:43 +0100\"", NULL, NULL, "1795867783000"},
+      {"format: epoch_ms", "1795871383000.123", NULL, NULL, "1795871383000"},
+      {"format: rfc3339", "\"Sat, 28 Nov 2026 13:09:43 +0000\"",
+       "'format: pattern' with 'pattern: \"EEE, d MMM yyyy HH:mm:ss X\"' in 'readings.time' reads it",
+       "format: pattern, pattern: \"EEE, d MMM yyyy HH:mm:ss X\"", "1795871383000"},
+      {"format: rfc3339", "\"28/Nov/2026:13:09:43 +0000\"",
+       "'format: pattern' with 'pattern: \"d/MMM/yyyy:HH:mm:ss X\"' in 'readings.time' reads it",
+       "format: pattern, pattern: \"d/MMM/yyyy:HH:mm:ss X\"", "1795871383000"},
+      {"format: rfc3339", "\"11/28/2026 1:05:00 PM\"",
+       "'format: pattern' with 'pattern: \"M/d/yyyy h:mm[:ss] a\"' and a 'zone' in 'readings.time' reads it",
+       "format: pattern, pattern: \"M/d/yyyy h:mm[:ss] a\", zone: UTC", "1795871100000"},
+      {"format: rfc3339", "\"11/12/2026 13:05\"",
+       "'pattern: \"d/M/yyyy H:mm[:ss[.f]]\"' and a 'zone', or 'format: pattern' with 'pattern: \"M/d/yyyy "
+       "H:mm[:ss[.f]]\"' and a 'zone' in 'readings.time' read it",
+       "format: pattern, pattern: \"d/M/yyyy H:mm[:ss[.f]]\", zone: UTC", "1796994300000"},
+      {"format: rfc3339", "\"28.11.2026 9:05\"", "'pattern: \"d.M.yyyy H:mm[:ss[.f][,f]]\"' and a 'zone'",
+       "format: pattern, pattern: \"d.M.yyyy H:mm[:ss[.f][,f]]\", zone: UTC", "1795856700000"},
+      {"format: epoch_ms", "\"2026-11-28 13:09:43,123\"", "'format: rfc3339' and a 'zone'",
+       "format: rfc3339, zone: UTC", "1795871383123"},
+      {"format: epoch_ms", "\"/Date(1795871383000)/\"", "'format: dotnet' in 'readings.time' reads it",
+       "format: dotnet", "1795871383000"},
+      {"format: epoch_ms", "639314681830000000", "'format: ticks' in", "format: ticks", "1795871383000"},
+      {"format: epoch_ms", "134403449830000000", "'format: filetime' in", "format: filetime", "1795871383000"},
+      {"format: epoch_ms", "46354.548", "'format: excel' and a 'zone' in", "format: excel, zone: UTC", "1795871347200"},
+      {"format: epoch_ms", "1795871383", "'format: epoch_s' in", "format: epoch_s", "1795871383000"},
+      {"format: epoch_s", "1795871383000", "'format: epoch_ms' in", "format: epoch_ms", "1795871383000"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *reading = g_strdup_printf("{\"host\":\"h\",\"ts\":%s,\"x\":1}\n", cases[i].field);
+    g_autofree char *time = g_strdup_printf("event time %s = ", cases[i].event_time);
+    g_autofree char *value = g_strndup(cases[i].field + 1, 8);
+    for (int round = cases[i].remedy != NULL ? 0 : 1; round < 2; round++) {
+      g_autofree char *readings =
+          g_strdup_printf("time: { field: ts, max_future: 3650d, %s }",
+                          round > 0 && cases[i].then != NULL ? cases[i].then : cases[i].declared);
+      const char *output = explain_one(fixture, readings, "", reading);
+      assert_prints(output, round == 0 ? cases[i].remedy : time);
+      if (round == 0)
+        assert_prints(output, value);
+    }
+  }
+}
+
+/* Other remedies follow the cause, too. */
+PROGRAM_TEST("/table-commands/explain-names-what-helps-by-the-cause")
+{
+  static const char each[] = "each: list, " EPOCH;
+  assert_prints(explain_one(fixture, each, "", "{\"host\":\"o\",\"list\":[{\"host\":\"i\",\"ts\":1501028163000}]}\n"),
+                "\n  remedy: it stands around the list of readings as well as in them: 'readings.outer_prefix' puts");
+  assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"o\",\"ts\":1501028163000,\"host\":\"i\"}\n"),
+                "\n  remedy: let senders name each field once");
+  assert_prints(
+      explain_one(fixture, EPOCH, "", "\"{\\\"host\\\":\\\"h\\\"}\"\n"),
+      "\n  remedy: the message is a JSON text: where it holds JSON, 'readings.fields: [{ open: $value }]' opens");
+  assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"x\":1}\n"),
+                "\n  remedy: an empty field is refused, whatever the key's 'default'");
+  assert_silent(explain_one(fixture, "each: data/obs, " EPOCH, "", "{\"host\":\"h\",\"data\":{\"x\":1}}\n"),
+                "did you mean 'data/obs'?");
 }
 
 /* Without --timestamp, what depends on the record's time says so; with it, it does not. */

@@ -62,6 +62,35 @@ TEST("/draft/measurement-is-in-the-key")
   end(&fixture);
 }
 
+/* A pattern that reads all samples is proposed; of two that read them as other times, none is. */
+TEST("/draft/a-pattern-of-the-time")
+{
+  g_auto(Fixture) fixture = draft_of("{\"host\":\"a\",\"ts\":\"Mon, 23 Nov 2026 09:05:07 GMT\",\"v\":1}");
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL));
+  g_assert_cmpint(fixture.draft.proposal.time_format, ==, TIDE_TIME_PATTERN);
+  g_assert_cmpstr(fixture.draft.proposal.time_pattern, ==, "EEE, d MMM yyyy HH:mm:ss 'GMT'");
+  g_assert_cmpstr(fixture.draft.proposal.zone, ==, "UTC");
+  g_auto(Fixture) unclear = draft_of("{\"host\":\"a\",\"ts\":\"11/10/2026 9:05\",\"v\":1}");
+  g_assert_false(tide_init_draft_guess_time(&unclear.draft, &unclear.error));
+  assert_said(&unclear, TIDE_ERROR_DATA,
+              "by the pattern 'd/M/yyyy H:mm[:ss[.f]]' and by 'M/d/yyyy H:mm[:ss[.f]]' alike");
+  g_assert_false(tide_init_draft_set_time(&unclear.draft, "ts", &unclear.error));
+  assert_said(&unclear, TIDE_ERROR_DATA, "give one whose day is after the 12th");
+}
+
+/* What is proposed for a shell, a shell takes as it is. */
+TEST("/draft/words-for-a-shell")
+{
+  g_auto(Fixture) fixture = draft_of("{\"Device A\":[{\"x\":1}],\"ts\":1795452860,\"v\":1}");
+  g_assert_false(set_key(&fixture, "$key"));
+  assert_said(&fixture, TIDE_ERROR_USAGE, "write '{ field: $key }' into the configuration");
+  g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
+  gboolean is_quoted = FALSE;
+  for (guint i = 0; i < notes->len; i++)
+    is_quoted |= strstr(notes->pdata[i], "--each 'Device A'") != NULL;
+  g_assert_true(is_quoted);
+}
+
 TEST("/draft/said-instead")
 {
   g_auto(Fixture) fixture =
