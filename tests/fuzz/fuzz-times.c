@@ -1,5 +1,5 @@
-/* A pattern and a text out of any bytes. Whatever compiles must keep its word: what it prints it reads again, as the same
- * time, and what it reads names no more than it does. Every form, and every number, takes any text. */
+/* A pattern and a text out of any bytes. Whatever compiles must keep its word: what it prints it reads again, as the
+ * same time, and what it reads names no more than it does. Every form, and every number, takes any text. */
 #include "model/time/time_forms.h"
 
 #include <string.h>
