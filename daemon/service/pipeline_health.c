@@ -405,20 +405,26 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
   }
 }
 
+static gint64
+since(gboolean is_so, gint64 since_us, gint64 now_us)
+{
+  return !is_so ? 0 : since_us > 0 ? since_us : now_us;
+}
+
 /* Whether a run to the end would wait for ever, as nothing comes any more that shows whether rows are to blame. */
 static void
 watch_stuck_rows(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
   if (!health->parts->options.until_end || atomic_load_explicit(&health->stuck.exit_code, memory_order_relaxed) != 0)
     return;
+  health->stuck.read_us = since(!totals->reads_on, health->stuck.read_us, now_us);
+  gboolean is_final = health->stuck.read_us > 0 && now_us - health->stuck.read_us >= STUCK_ROWS_US;
+  tide_lanes_set_final(health->parts->lanes, is_final);
   g_autofree char *text = NULL;
   TideStuck stuck = tide_lanes_stuck(health->parts->lanes, &text);
   if (stuck == TIDE_STUCK_BUSY)
     return;
-  if (stuck == TIDE_STUCK_NOT || totals->reads_on) /* what is still to be read may show it */
-    health->stuck.since_us = 0;
-  else if (health->stuck.since_us == 0)
-    health->stuck.since_us = now_us;
+  health->stuck.since_us = since(stuck != TIDE_STUCK_NOT && is_final, health->stuck.since_us, now_us);
   if (health->stuck.since_us == 0 || now_us - health->stuck.since_us < STUCK_ROWS_US)
     return;
   health->stuck.text = g_intern_string(text);

@@ -47,6 +47,7 @@ void tide_pipeline_state_clear(TidePipelineState *state);
 /* A run to the end that waits for nothing but rows of which nothing shows that they are to blame. */
 typedef struct TideStuckRows {
   gint64 since_us;       /* main thread only; 0: it does not */
+  gint64 read_us;        /* main thread only: since when nothing more is read; 0: something is */
   _Atomic int exit_code; /* any thread: with which it ends; 0: it goes on */
   const char *text;      /* why, interned; set once, before exit_code */
 } TideStuckRows;

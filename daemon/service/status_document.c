@@ -149,7 +149,9 @@ static const Field region_fields[] = {
     {"failures", COUNT(TideStatusRegion, load.failures),
      "Calls that failed in a row; null: its table is stopped, which says why"},
     {"failing_seconds", COUNT(TideStatusRegion, load.failing_seconds), "Since the first of them"},
-    {"error", TEXT(TideStatusRegion, load.error_text), "What the last of them said; null: none failed"},
+    {"error", TEXT(TideStatusRegion, load.error_text),
+     "What the last of them said, or which row waits because it was refused alone or got no answer alone; null: "
+     "neither"},
 };
 
 static const Field gateway_fields[] = {

@@ -75,13 +75,16 @@ typedef struct TideBatchDelivery {
   gboolean is_acknowledged; /* a row of it was, by the call that ended last */
   gboolean has_failed;      /* that call found its region failing: nothing of it was accepted */
   gint64 not_before_us;     /* its lane sends others meanwhile; 0: at once */
-  gint64 lane_ok_us;        /* when a call of its lane was last acknowledged, as it was taken; 0: never */
+  gint64 lane_ok_us;        /* as it was taken: when its lane last accepted a row; 0: never, or it has refused since */
+  gboolean is_final;        /* as it was taken: no other rows are to be expected */
   /* of suspects, while there are any */
   guint32 suspect_row; /* the one that was tried last ... */
   guint32 n_tries;     /* ... so often */
   gint64 since_us;     /* 0: there are none */
   char *text;          /* owned: what its last try ended with */
   gboolean is_silent;  /* that was no answer */
+  gboolean is_stuck;   /* it had all its rounds, and nothing has shown that it is to blame */
+  gint32 n_more;       /* suspects than before the last call; those that it accepted apart */
 } TideBatchDelivery;
 
 /* Any thread. */

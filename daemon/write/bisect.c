@@ -113,12 +113,14 @@ tide_bisect_begin(TideBisect *bisect, TideCall *call, gint64 now_us)
   g_array_set_size(bisect->refused, 0);
   g_clear_pointer(&bisect->text, g_free);
   call->taken_rows = call->silent_rows = call->oversized_rows = 0;
+  call->is_answered = FALSE;
   bisect->first_rows[0] = 0;
   for (guint32 i = 0; i < call->n_batches; i++) {
     TideBatch *batch = call->batches[i];
     bisect->first_rows[i + 1] = bisect->first_rows[i] + batch->n_rows;
     bisect->takes[i] = (BatchTake){0};
     batch->delivery.is_acknowledged = batch->delivery.has_failed = FALSE;
+    batch->delivery.n_more = 0;
     if (batch->delivery.attempts == 0)
       tide_suspects_mark(bisect->options.suspects, batch, now_us);
   }
@@ -327,7 +329,7 @@ mark_poison(TideBisect *bisect, guint32 i, guint32 row, guint32 attempts, const 
   TideBatch *batch = bisect->call->batches[i];
   TideSuspect known = {.identity = tide_suspects_identity(batch, row),
                        .n_rounds = TIDE_SUSPECT_ROUNDS,
-                       .counted_us = now_us,
+                       .first_us = now_us,
                        .seen_us = now_us};
   tide_batch_add_poison(batch, row, attempts, text);
   tide_batch_set_row_state(batch, row, TIDE_ROW_POISON);
@@ -446,6 +448,7 @@ note_ended(TideBisect *bisect, TideFailure failure, const char *text, gint64 now
 void
 tide_bisect_note(TideBisect *bisect, TideFailure failure, const char *text, gint64 now_us)
 {
+  bisect->call->is_answered |= failure.outcome == TIDE_OUTCOME_OK || failure.outcome == TIDE_OUTCOME_POISON;
   if (failure.outcome == TIDE_OUTCOME_OK) {
     note_accepted(bisect);
     return;
@@ -471,8 +474,8 @@ describe_waiting(const Refused *refused, gsize n_bytes, const TideSuspect *known
                            n_bytes, known->n_pauses, refused->text);
   return g_strdup_printf("a row is refused alone%s: %s",
                          has_witness ? ""
-                                     : ", and no other row of its region was accepted since its last try, which would "
-                                       "show that the row is to blame",
+                                     : ", and no other row of its region was accepted since, or several were refused "
+                                       "after it: nothing shows that the row is to blame",
                          refused->text);
 }
 
@@ -484,22 +487,25 @@ judge(TideBisect *bisect, const Refused *refused, gint64 now_us)
   TideBatchDelivery *delivery = &batch->delivery;
   gsize n_bytes = tide_batch_row_wire(batch, refused->row).len;
   TideSuspect known = tide_suspects_find(bisect->options.suspects, tide_suspects_identity(batch, refused->row), now_us);
-  gboolean is_new = known.n_tries == 0, has_control = find_control_row(batch) < batch->n_rows;
-  gboolean has_witness = bisect->takes[refused->batch].control == CONTROL_ACCEPTED ||
-                         (!is_new && !has_control && delivery->lane_ok_us > known.counted_us);
+  gboolean is_new = known.first_us == 0, has_control = find_control_row(batch) < batch->n_rows;
+  known.first_us = is_new ? now_us : known.first_us;
+  gboolean has_worked = delivery->lane_ok_us > (delivery->is_final ? 0 : known.first_us);
+  gboolean has_witness = bisect->takes[refused->batch].control == CONTROL_ACCEPTED || (!has_control && has_worked);
   gboolean is_to_blame = has_witness && (!refused->is_silent || n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES);
+  delivery->is_stuck = !is_to_blame && known.n_pauses + 1 >= TIDE_SUSPECT_ROUNDS;
   known.n_tries = (is_new ? delivery->attempts : known.n_tries) + refused->n_sent;
-  known.n_rounds += is_to_blame ? 1 : 0;
+  if (is_to_blame)
+    known.n_rounds = 1 + (delivery->is_final ? MAX(known.n_rounds, known.n_pauses) : known.n_rounds);
   if (is_to_blame && known.n_rounds >= TIDE_SUSPECT_ROUNDS) {
     g_autofree char *too_large = g_strdup_printf(
         "a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s", n_bytes, refused->text);
     mark_poison(bisect, refused->batch, refused->row, known.n_tries, refused->is_silent ? too_large : refused->text,
                 now_us);
+    delivery->n_more -= is_new ? 0 : 1;
     return;
   }
   known.n_pauses++;
   known.is_silent = refused->is_silent;
-  known.counted_us = is_new || is_to_blame ? now_us : known.counted_us;
   known.seen_us = now_us;
   known.due_us = now_us + tide_backoff_us(known.n_pauses, bisect->options.retry_min_us, bisect->options.retry_max_us);
   tide_suspects_keep(bisect->options.suspects, &known);
@@ -507,6 +513,7 @@ judge(TideBisect *bisect, const Refused *refused, gint64 now_us)
   delivery->suspect_row = refused->row;
   delivery->is_silent = refused->is_silent;
   delivery->n_tries = known.n_pauses;
+  delivery->n_more += is_new ? 1 : 0;
   g_free(delivery->text);
   delivery->text = describe_waiting(refused, n_bytes, &known, has_witness);
 }

@@ -12,11 +12,12 @@
  *   batch, as the connection is lost, and each piece has its own two times.
  *
  * A row that was refused alone is poison if the text says what is wrong with it. Otherwise it is a suspect: it is sent
- * alone, after the others, with pauses that double, and is poison after TIDE_SUSPECT_ROUNDS rounds in which another row
- * of its lane was accepted. Its batch shows that in each round by a row that was written before, the control row. For a
- * batch without one, another batch of the lane must have been accepted since the last round; until then the row waits.
- * So nothing of a region that refuses everything is poison. Where nothing else of a batch was accepted, three rows
- * refused alone end the search until its next call.
+ * alone, after the others, with pauses that double, and is poison after TIDE_SUSPECT_ROUNDS rounds in which its region
+ * was seen to work. Its batch shows that in each round by a row that was written before, the control row. For a batch
+ * without one, the lanes say when the region accepted another row last (tide_lanes_worked_us()): after the row was
+ * refused first, or, where no others come any more, at any time. Until then the row waits. So nothing of a region that
+ * refuses everything is poison. Where nothing else of a batch was accepted, three rows refused alone end the search
+ * until its next call.
  *
  * A row that gets no answer alone is a suspect, too, but is poison only if it is larger than the least limit that a
  * framed gateway can have: a smaller one may be written by a later call, or once a proxy's limit is raised.

@@ -231,6 +231,20 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
          call->n_rows + batch->n_rows <= call->max_rows && call->n_bytes + batch->wire.len <= lanes->max_bytes;
 }
 
+/* So many suspects, and no row that was accepted since, show that whatever comes is refused. */
+#define REFUSED_IN_A_ROW 3
+
+/* Where no others will come, rows of the table's other regions have a say, too. */
+static gint64
+worked_us_locked(const LaneQueue *queue)
+{
+  const TideLanes *lanes = queue->lanes;
+  const TableSlot *slot = &lanes->tables[queue->lane.table->index];
+  gboolean is_refusing =
+      queue->n_refused >= REFUSED_IN_A_ROW || (lanes->is_final && slot->n_refused >= REFUSED_IN_A_ROW);
+  return queue->failures > 0 || is_refusing ? 0 : queue->last_ok_us;
+}
+
 /* Moves batches of @queue into @call as far as they fit. */
 static void
 take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now_us)
@@ -243,7 +257,8 @@ take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64
       queue->last = NULL;
     batch->next = NULL;
     lanes->waiting_rows -= batch->n_rows;
-    batch->delivery.lane_ok_us = queue->last_ok_us;
+    batch->delivery.lane_ok_us = worked_us_locked(queue);
+    batch->delivery.is_final = lanes->is_final;
     call->batches[call->n_batches++] = batch;
     call->n_rows += batch->n_rows;
     call->n_bytes += batch->wire.len;
@@ -368,6 +383,7 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
   ret_call->n_batches = 0;
   ret_call->n_rows = 0;
   ret_call->n_bytes = 0;
+  ret_call->is_answered = FALSE;
   tide_mutex_lock(&lanes->lock);
   for (;;) {
     gint64 now_us = tide_now_us();
@@ -447,6 +463,23 @@ tide_lanes_close(TideLanes *lanes, const TideTable *table)
     if (slot->place < lanes->used->len)
       ((TableSlot *)g_ptr_array_index(lanes->used, slot->place))->place = slot->place;
   }
+  tide_mutex_unlock(&lanes->lock);
+}
+
+gint64
+tide_lanes_worked_us(TideLanes *lanes, const TideLane *lane)
+{
+  tide_mutex_lock(&lanes->lock);
+  gint64 worked_us = worked_us_locked((const LaneQueue *)lane);
+  tide_mutex_unlock(&lanes->lock);
+  return worked_us;
+}
+
+void
+tide_lanes_set_final(TideLanes *lanes, gboolean is_final)
+{
+  tide_mutex_lock(&lanes->lock);
+  lanes->is_final = is_final;
   tide_mutex_unlock(&lanes->lock);
 }
 

@@ -62,6 +62,7 @@ typedef struct TideCall {
   guint32 n_rows;
   gsize n_bytes;
   guint32 max_rows; /* that may be sent at a time */
+  gboolean is_answered; /* bisect.h: the table took or refused something of it, be it a single row */
   /* bisect.h: what its size had to do with how it ended; rows that were sent at a time */
   guint32 taken_rows;     /* the most that were accepted */
   guint32 silent_rows;    /* of several: without an answer; 0: it did not come to that */
@@ -93,6 +94,14 @@ void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
 /* Nobody has @table open any more, and nothing of it waits or is on its way: it is told of no longer. */
 void tide_lanes_close(TideLanes *lanes, const TideTable *table);
 
+/* When other rows showed last that the region of @lane works; 0: they never did, or later ones show that it does not.
+ * @lane: of these lanes */
+gint64 tide_lanes_worked_us(TideLanes *lanes, const TideLane *lane);
+
+/* Whether what the lanes have is all that comes: @is_final. Then what a region accepted before a row was refused counts
+ * against the row, too, for nothing else will show whether it is to blame. */
+void tide_lanes_set_final(TideLanes *lanes, gboolean is_final);
+
 /* No more calls are handed out and waiting writers return; batches stay. */
 void tide_lanes_stop(TideLanes *lanes);
 gboolean tide_lanes_is_stopped(TideLanes *lanes);
@@ -121,7 +130,8 @@ typedef enum TideStuck {
 } TideStuck;
 
 /* Whether only suspects wait that will stay so unless other rows of their lanes come: each was tried
- * TIDE_SUSPECT_ROUNDS times. @ret_text: (transfer full): which row of which table, why, and what to do; NULL if not. */
+ * TIDE_SUSPECT_ROUNDS times, the last of them in view of tide_lanes_set_final(). @ret_text: (transfer full): which row
+ * of which table, why, and what to do; NULL if not. */
 TideStuck tide_lanes_stuck(TideLanes *lanes, char **ret_text);
 
 typedef struct TideLanesState {

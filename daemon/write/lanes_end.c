@@ -134,6 +134,7 @@ pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
 static void
 end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
+  TableSlot *slot = &lanes->tables[call->table->index];
   guint32 limit_rows = call->oversized_rows / 2, first_completed = call->n_batches;
   gboolean lane_failed = FALSE, lane_accepted = FALSE;
   for (guint32 i = call->n_batches; i-- > 0;) {
@@ -145,6 +146,8 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
     queue->in_flight_rows -= batch->n_rows;
     lane_failed |= has_failed(batch, outcome);
     lane_accepted |= is_accepted(batch, outcome);
+    queue->n_refused = MAX(queue->n_refused + batch->delivery.n_more, 0);
+    slot->n_refused = MAX(slot->n_refused + batch->delivery.n_more, 0);
     gboolean is_first_of_lane = i == 0 || batch->lane != call->batches[i - 1]->lane; /* they stand together */
     if (is_finished(batch, outcome)) {
       tide_lane_queue_count_written_locked(queue, batch->n_rows, now_us);
@@ -168,6 +171,7 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
       queue->error_text = g_strdup(error_text);
     } else if (lane_accepted && !lane_failed) {
       queue->last_ok_us = now_us;
+      queue->n_refused = slot->n_refused = 0;
       guint32 wider_rows = tide_lane_window_rows_locked(queue) + lanes->max_rows / 8 + 1;
       gboolean is_widest = wider_rows >= tide_lane_widest_window_rows_locked(lanes);
       queue->window_rows = is_widest ? TIDE_LANE_WIDEST_WINDOW : wider_rows;
@@ -190,7 +194,7 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
   TableSlot *slot = &lanes->tables[call->table->index];
-  gboolean is_told = FALSE; /* it tells something of a region */
+  gboolean is_told = call->is_answered; /* it tells something of a region */
   for (guint32 i = 0; i < call->n_batches; i++) {
     gboolean accepted = is_accepted(call->batches[i], outcome);
     is_told |= accepted || has_failed(call->batches[i], outcome);

@@ -33,6 +33,7 @@ typedef struct LaneQueue {
   gint64 not_before_us;
   char *error_text;          /* owned: of the last failure */
   gint64 last_ok_us;         /* when a call was last acknowledged; 0: never */
+  gint64 n_refused;          /* suspects since */
   TideRate written;          /* rows */
   gboolean is_hot;           /* one of the lanes' hot */
   guint32 silent_rows;       /* a call of so many had no answer, and none of more than half was accepted since; 0 */
@@ -68,6 +69,7 @@ typedef struct TableSlot {
   TideTableStop suspended; /* by a call's end: HBase takes no rows of this table */
   guint32 rows_per_call;   /* learned; 0: as many as max_rows says */
   gint64 learned_us;       /* when that number changed last */
+  gint64 n_refused;        /* suspects since a row was accepted */
   /* while suspended */
   gint64 probe_at_us;        /* when one call is tried */
   gboolean is_probed;        /* it is on its way */
@@ -89,6 +91,7 @@ struct TideLanes {
   GQueue delayed;
   GQueue busy;
   gboolean stopped;
+  gboolean is_final;   /* what waits is all there is */
   guint32 n_suspended; /* tables */
   guint32 n_in_flight_calls;
   guint32 n_probes; /* of them */

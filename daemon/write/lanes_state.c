@@ -31,7 +31,7 @@ stop_of_table_locked(const LaneQueue *queue)
 static gboolean
 is_stuck(const TideBatch *batch)
 {
-  return batch->delivery.not_before_us > 0 && batch->delivery.n_tries >= TIDE_SUSPECT_ROUNDS;
+  return batch->delivery.not_before_us > 0 && batch->delivery.is_stuck;
 }
 
 /* A batch of @queue that is stuck since @before_us or longer; NULL: there is none. */
@@ -42,6 +42,17 @@ find_stuck_locked(const LaneQueue *queue, gint64 before_us)
   while (batch != NULL && (!is_stuck(batch) || batch->delivery.since_us > before_us))
     batch = batch->next;
   return batch;
+}
+
+/* The batch of @queue that has had suspects for the longest time; NULL: none has any. */
+static const TideBatch *
+find_suspected_locked(const LaneQueue *queue)
+{
+  const TideBatch *found = NULL;
+  for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next)
+    if (batch->delivery.since_us > 0 && (found == NULL || batch->delivery.since_us < found->delivery.since_us))
+      found = batch;
+  return found;
 }
 
 static gboolean
@@ -134,7 +145,7 @@ tide_lanes_stuck(TideLanes *lanes, char **ret_text)
       const TideBatchDelivery *delivery = &batch->delivery;
       /* Of an outage that began with this row nobody can tell that it is the row's. */
       gboolean is_outage = delivery->is_silent && lanes->last_ok_us < delivery->since_us;
-      is_other |= !is_stuck(batch) || is_outage;
+      is_other |= !is_stuck(batch) || is_outage || delivery->is_final != lanes->is_final;
       stuck = batch;
     }
   }
@@ -243,7 +254,7 @@ static TideLoad
 load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
 {
   const TideTableStop *stop = stop_of_table_locked(queue);
-  const TideBatch *stuck = find_stuck_locked(queue, now_us);
+  const TideBatch *suspected = find_suspected_locked(queue);
   gboolean is_stopped = stop != NULL && stop->reason != NULL; /* what fails is counted with the table */
   TideLoad load = {.table = queue->lane.table,
                    .region_start = tide_bytes_printable(queue->lane.start_key),
@@ -255,10 +266,14 @@ load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
                    .failing_seconds = queue->failures > 0 ? seconds_since(queue->failing_since_us, now_us) : -1,
                    .troubled_lanes = is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0,
                    .error_text = queue->failures > 0 ? g_strdup(queue->error_text) : NULL};
-  if (load.failures == 0 && stuck != NULL) {
-    load.failures = stuck->delivery.n_tries;
-    load.failing_seconds = seconds_since(stuck->delivery.since_us, now_us);
-    load.error_text = g_strdup(stuck->delivery.text);
+  if (load.failures != 0 || suspected == NULL)
+    return load;
+  const TideBatchDelivery *delivery = &suspected->delivery;
+  g_autofree char *key = tide_bytes_printable(tide_batch_row_key(suspected, delivery->suspect_row));
+  load.error_text = g_strdup_printf("row '%s' waits, after %u tries: %s", key, delivery->n_tries, delivery->text);
+  if (is_stuck(suspected)) { /* so far it may be a matter of seconds, and the region takes others */
+    load.failures = delivery->n_tries;
+    load.failing_seconds = seconds_since(delivery->since_us, now_us);
   }
   return load;
 }

@@ -19,10 +19,10 @@ G_BEGIN_DECLS
 typedef struct TideSuspect {
   guint64 identity;   /* tide_suspects_identity(); 0: none */
   guint32 n_tries;    /* calls that carried it, the last of which were its alone */
-  guint32 n_rounds;   /* of them while its lane accepted another row; TIDE_SUSPECT_ROUNDS: it was poison */
+  guint32 n_rounds;   /* of them while its region was seen to work; TIDE_SUSPECT_ROUNDS: it was poison */
   guint32 n_pauses;   /* since it is a suspect */
   gboolean is_silent; /* the last try got no answer */
-  gint64 counted_us;  /* when the last round was counted, or else the first try */
+  gint64 first_us;    /* the first try; 0: nothing is known of it */
   gint64 due_us;      /* it is not tried before; monotonic */
   gint64 seen_us;     /* the last try */
 } TideSuspect;

@@ -51,6 +51,7 @@ struct TideWriter {
   gboolean is_cancelled; /* the last call was, by the stop */
   TideLogLimit failure_limit;
   TideLogLimit retry_limit; /* of failures that may pass */
+  TideLogLimit suspect_limit;
   TideWriterConnection connection;
 };
 
@@ -178,6 +179,25 @@ send_rows(TideWriter *writer, TideHBaseClient *client, const TideBisectCall *row
   return failure;
 }
 
+/* It may wait for minutes, and is not in the way of others: without that nobody would hear of it before. */
+static void
+log_suspects(TideWriter *writer, gint64 now_us)
+{
+  const TideCall *call = &writer->call;
+  guint64 suppressed;
+  for (guint32 i = 0; i < call->n_batches; i++) {
+    const TideBatchDelivery *delivery = &call->batches[i]->delivery;
+    if (delivery->n_more <= 0 ||
+        !tide_log_limit_pass(&writer->suspect_limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
+      continue;
+    g_autofree char *key = tide_bytes_printable(tide_batch_row_key(call->batches[i], delivery->suspect_row));
+    const TideLogField fields[] = {{"TABLE", call->table->name}, {"ROW", key}};
+    tide_log_fields(TIDE_LOG_NOTICE, "row-suspected", fields, G_N_ELEMENTS(fields),
+                    "row '%s' of table '%s' waits, and is tried again alone: %s%s", key, call->table->name,
+                    delivery->text, tide_log_suppressed(suppressed, "rows").text);
+  }
+}
+
 /* Without that nobody would hear why calls are many and small, as nothing is lost. */
 static void
 log_rows_per_call(const TideCall *call)
@@ -197,6 +217,21 @@ log_rows_per_call(const TideCall *call)
                     call->rows_before);
 }
 
+/* Once its region is split, what shows whether a suspect is to blame goes through another lane than its batch did. */
+static void
+look_at_lanes_of_suspects(TideWriter *writer, TideBatch *batch)
+{
+  TideRegionMap *map = tide_regions_get(writer->context.regions, writer->call.table);
+  gint64 worked_us = G_MAXINT64;
+  for (guint32 row = 0; (row = tide_batch_find_state(batch, TIDE_ROW_SUSPECT, row, batch->n_rows)) < batch->n_rows;
+       row++) {
+    const TideLane *lane = map->lanes[tide_region_map_find(map, tide_batch_row_key(batch, row))];
+    worked_us = MIN(worked_us, tide_lanes_worked_us(writer->context.lanes, lane));
+  }
+  batch->delivery.lane_ok_us = worked_us;
+  tide_region_map_unref(map);
+}
+
 static void
 send_call(TideWriter *writer)
 {
@@ -209,6 +244,9 @@ send_call(TideWriter *writer)
   atomic_store_explicit(&writer->gateway, tide_writer_connection_gateway_name(&writer->connection),
                         memory_order_relaxed);
   atomic_store_explicit(&writer->called_us, start_us, memory_order_relaxed);
+  for (guint32 i = 0; i < call->n_batches; i++)
+    if (G_UNLIKELY(tide_batch_has_suspects_only(call->batches[i])))
+      look_at_lanes_of_suspects(writer, call->batches[i]);
   tide_bisect_begin(writer->bisect, call, start_us);
   while (tide_bisect_next(writer->bisect, &sent)) {
     g_autofree char *sent_text = NULL;
@@ -222,6 +260,7 @@ send_call(TideWriter *writer)
   atomic_store_explicit(&writer->called_us, 0, memory_order_relaxed);
   tide_counter_add(writer->bisections, counts.bisections);
   tide_counter_add(writer->poison_rows, counts.poison);
+  log_suspects(writer, end_us);
   if (failure.outcome != TIDE_OUTCOME_OK) {
     if (!writer->is_cancelled)
       log_failure(writer, failure.outcome, text, start_us, end_us);

@@ -89,6 +89,7 @@ leave_suspect(TideBatch *batch, guint32 n_tries, gint64 since_us, gint64 not_bef
   for (guint32 row = 0; row < batch->n_rows; row++)
     tide_batch_set_row_state(batch, row, row == 0 ? TIDE_ROW_SUSPECT : TIDE_ROW_DONE);
   batch->delivery.n_tries = n_tries;
+  batch->delivery.is_stuck = n_tries >= TIDE_SUSPECT_ROUNDS;
   batch->delivery.since_us = since_us;
   batch->delivery.not_before_us = not_before_us;
   g_free(batch->delivery.text);

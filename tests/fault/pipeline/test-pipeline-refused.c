@@ -1,6 +1,7 @@
 /* Rows that HBase refuses with a text that does not say why: they cost no other row of their region. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
+#include "util/error.h"
 #include "write/suspects.h"
 
 #define VAGUE                                                                                                          \
@@ -161,6 +162,47 @@ REFUSED_TEST("/pipeline-refused/history/split-region-does-not-wait-for-a-row-tha
   produce_others(fixture, 10);
   g_assert_cmpuint(hits_until_rows(fixture, fault, "METRIC", 10, before + 5 * TIDE_SUSPECT_ROUNDS), <,
                    before + 5 * TIDE_SUSPECT_ROUNDS);
+  /* They show that its new region works, so that it need not wait for a restart. */
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_only_letter(fixture, "0", "0");
+}
+
+/* What shows that the region works may be all that is read of it for a long time: the partition pauses at its span. */
+REFUSED_TEST("/pipeline-refused/history/row-does-not-hold-its-partition-at-its-span")
+{
+  (void)refuse(fixture, "bad");
+  pipeline_fixture_produce(fixture, 0, "bad", PIPELINE_BASE_MS, "v");
+  for (guint i = 0; i < 1500; i++)
+    pipeline_fixture_produce(fixture, 0, i < 20 ? "good" : "host7", PIPELINE_BASE_MS + i, "v");
+  pipeline_fixture_flush(fixture);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1,
+                                         .options = TO_TOPIC HISTORY_ONLY "batch: { max_rows: 1 }\n",
+                                         .kafka = ", max_span_messages: 1000"});
+  pipeline_fixture_wait_all_committed(fixture);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_only_letter(fixture, "0", "0");
+}
+
+/* A table that takes no rows, and then answers again: that the only row that waits is refused does not hold it back. */
+REFUSED_TEST("/pipeline-refused/history/B11-table-that-answers-again-is-not-suspended")
+{
+  guint fault = produce_refused(fixture, 0);
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC HISTORY_ONLY);
+  pipeline_fixture_wait_hits(fixture, fault, 2);
+  scripted_gateway_clear_faults(fixture->gateways[0]);
+  TideScriptedFault denied = {.kind = TIDE_FAULT_IO_ERROR,
+                              .call = TIDE_CALL_PUT_MULTIPLE,
+                              .message = "org.apache.hadoop.hbase.security.AccessDeniedException: Insufficient "
+                                         "permissions (user=tidemark, scope=default:METRIC, action=WRITE)",
+                              .can_retry = TIDE_CAN_RETRY_NO};
+  scripted_gateway_add_fault(fixture->gateways[0], &denied);
+  running_pipeline_wait_not_ready(running, "has no right WRITE on table 'METRIC'");
+  scripted_gateway_clear_faults(fixture->gateways[0]);
+  fault = refuse(fixture, "bad");
+  pipeline_fixture_wait_hits(fixture, fault, 2);
+  running_pipeline_wait_ready(running);
   running_pipeline_stop(running, 100);
 }
 
@@ -198,6 +240,47 @@ TWO_BROKERS_TEST("/pipeline-refused/end/run-does-not-end-before-the-end-of-the-t
   tide_pipeline_state_clear(&state);
   running_pipeline_stop(running, 100);
   g_assert_cmpuint(n_rows, ==, 10);
+}
+
+/* The last @n_bad rows of a topic are refused, and not read before @n_good others of their region are accepted. */
+static RunningPipeline *
+run_to_a_refused_end(PipelineFixture *fixture, guint n_good, guint n_bad)
+{
+  (void)refuse(fixture, "bad");
+  for (guint i = 0; i < n_good; i++)
+    pipeline_fixture_produce(fixture, 0, "good", PIPELINE_BASE_MS + i, "v");
+  for (guint i = 0; i < n_bad; i++)
+    pipeline_fixture_produce(fixture, 1, "bad", PIPELINE_BASE_MS + i, "v");
+  pipeline_fixture_flush(fixture);
+  delay_second_partition(fixture, 5000);
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){
+                   .gateways = 1, .options = TO_TOPIC HISTORY_ONLY "batch: { max_rows: 1 }\n", .until_end = TRUE});
+  running_pipeline_wait(running, has_ended, NULL);
+  return running;
+}
+
+TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-last-row-of-a-topic-becomes-a-dead-letter")
+{
+  RunningPipeline *running = run_to_a_refused_end(fixture, 20, 1);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_cmpint(state.fatal_exit, ==, 0);
+  tide_pipeline_state_clear(&state);
+  running_pipeline_end(running);
+  pipeline_fixture_assert_only_letter(fixture, "1", "0");
+}
+
+/* But where several are refused, and none accepted behind them, it may be the region that has come to refuse all. */
+TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-region-that-refuses-its-last-rows-keeps-them")
+{
+  RunningPipeline *running = run_to_a_refused_end(fixture, 20, 5);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
+  tide_pipeline_state_clear(&state);
+  running_pipeline_assert_reason(running, "or several were refused after it");
+  running_pipeline_stop(running, 100);
+  g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
+  g_assert_cmpuint(letters->len, ==, 0);
 }
 
 /* One refused row in each of many batches: the others of the region are written, and wait for none of them. */

@@ -190,28 +190,55 @@ TEST("/bisect/F16-region-that-refuses-everything-from-then-on")
   gateway_free(gateway);
 }
 
-/* A row without neighbours waits until other batches of its lane are accepted, again in each round. */
+/* A row without neighbours waits until another batch of its lane was accepted since it was refused first; then its
+ * rounds count, unless what comes after that is refused, too. */
 TEST("/bisect/row-without-neighbours-waits-for-its-lane")
 {
   Gateway *gateway = gateway_new();
   TideBatch *batch = gateway_add_batch(gateway, 0, 1);
   gateway->is_uncertain = gateway->is_bad[0] = TRUE;
   batch->delivery.lane_ok_us = gateway->now_us; /* before the row was refused for the first time */
-  for (guint round = 0; round < 5 * TIDE_SUSPECT_ROUNDS; round++)
+  for (guint round = 0; round < 5 * TIDE_SUSPECT_ROUNDS; round++) {
     g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_OK);
+    g_assert_true(gateway->call.is_answered);
+    g_assert_cmpint(batch->delivery.n_more, ==, round == 0 ? 1 : 0);
+  }
   g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_SUSPECT), ==, 1);
   g_assert_nonnull(strstr(batch->delivery.text, "no other row of its region was accepted since"));
+  g_assert_true(batch->delivery.is_stuck);
+  gint64 accepted_us = gateway->now_us + 1;
   for (guint round = 1; round <= TIDE_SUSPECT_ROUNDS; round++) {
     g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_POISON), ==, 0);
-    batch->delivery.lane_ok_us = gateway->now_us + 1;
+    batch->delivery.lane_ok_us = accepted_us;
     (void)gateway_send(gateway);
-    gint64 counted_us = gateway->now_us;
-    batch->delivery.lane_ok_us = counted_us; /* nothing since */
+    g_assert_false(batch->delivery.is_stuck);
+    batch->delivery.lane_ok_us = 0; /* what came since was refused */
     if (round < TIDE_SUSPECT_ROUNDS)
       (void)gateway_send(gateway);
   }
+  g_assert_cmpint(batch->delivery.n_more, ==, -1);
   gateway_assert_exact(gateway);
   gateway_free(gateway);
+}
+
+/* Where nothing else comes, one that its region accepted before counts as well, for all rounds that the row had; where
+ * it never accepted any, the row waits. */
+TEST("/bisect/last-row-of-all-has-its-rounds")
+{
+  for (guint has_worked = 0; has_worked < 2; has_worked++) {
+    Gateway *gateway = gateway_new();
+    TideBatch *batch = gateway_add_batch(gateway, 0, 1);
+    gateway->is_uncertain = gateway->is_bad[0] = TRUE;
+    batch->delivery.lane_ok_us = has_worked > 0 ? gateway->now_us : 0;
+    for (guint round = 1; round < TIDE_SUSPECT_ROUNDS; round++) {
+      batch->delivery.is_final = round > 5;
+      (void)gateway_send(gateway);
+      g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_SUSPECT), ==, 1);
+    }
+    (void)gateway_send(gateway);
+    g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_POISON), ==, has_worked);
+    gateway_free(gateway);
+  }
 }
 
 /* A suspect that is accepted is written like any other, and none of its rounds counts any more. */
@@ -402,6 +429,7 @@ TEST("/bisect/D3-suspect-of-a-dead-region-is-its-lanes-failure")
   for (guint turn = 0; turn < 5; turn++) {
     g_assert_cmpint(gateway_send(gateway), ==, TIDE_OUTCOME_UNKNOWN);
     g_assert_true(batch->delivery.has_failed);
+    g_assert_false(gateway->call.is_answered);
   }
   gateway_free(gateway);
 }

@@ -285,6 +285,71 @@ test_last_success_is_one(Fixture *fixture, gconstpointer data)
   tide_lane_unref(a);
 }
 
+/* What shows that a region works does so no more once three rows are refused behind it, until one is accepted again; at
+ * the end of all that comes three of the whole table do. Those that are poison by then are not among them. */
+static void
+test_refusals_in_a_row_show_that_all_is_refused(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "m"), *b = lane_of(fixture, 0, "m", "");
+  gint64 past_us = tide_now_us() - TIDE_US_PER_S, in_an_hour_us = past_us + 3600 * TIDE_US_PER_S;
+  TideLane *const lanes[] = {a, b, b, a, b, b};
+  static const gint32 n_more[] = {0, 0, 1, 1, -1, 2};
+  static const gboolean a_works[] = {TRUE, TRUE, TRUE, TRUE, TRUE, TRUE};
+  static const gboolean b_works[] = {FALSE, TRUE, TRUE, TRUE, TRUE, TRUE};
+  TideCall call;
+  for (guint i = 0; i < G_N_ELEMENTS(lanes); i++) {
+    submit(fixture, lanes[i], 1, 100);
+    g_assert_true(take_now(fixture, &call));
+    if (n_more[i] != 0)
+      leave_suspect(call.batches[0], 1, past_us, in_an_hour_us);
+    call.batches[0]->delivery.n_more = n_more[i];
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, past_us);
+    g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, a_works[i] ? past_us : 0);
+    g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, b), ==, b_works[i] ? past_us : 0);
+  }
+  tide_lanes_set_final(fixture->lanes, TRUE);
+  g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, 0);
+  submit(fixture, b, 1, 100);
+  g_assert_true(take_now(fixture, &call));
+  g_assert_true(call.batches[0]->delivery.is_final);
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, past_us);
+  g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, past_us);
+  tide_lanes_set_final(fixture->lanes, FALSE);
+  for (gint32 n = 1; n <= 3; n++) {
+    submit(fixture, b, 1, 100);
+    g_assert_true(take_now(fixture, &call));
+    leave_suspect(call.batches[0], 1, past_us, in_an_hour_us);
+    call.batches[0]->delivery.n_more = 1;
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, past_us);
+    g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, b), ==, n < 3 ? past_us : 0);
+  }
+  g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, past_us);
+  submit(fixture, a, 1, 100); /* nor does it while calls fail */
+  g_assert_true(take_now(fixture, &call));
+  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "no", past_us);
+  g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, 0);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
+/* A table that answers is not suspended any more, though the only row that waits for it is refused. */
+static void
+test_refused_row_ends_a_suspension(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  TideCall call;
+  submit(fixture, lane, 1, 100);
+  for (guint i = 0; i < 3; i++) {
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    leave_suspect(call.batches[0], i + 1, 1, 0);
+    call.is_answered = i == 2;
+    tide_lanes_finish(fixture->lanes, &call, i == 0 ? TIDE_OUTCOME_SUSPEND : TIDE_OUTCOME_OK, i == 0 ? "no" : NULL,
+                      tide_now_us());
+    g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, i < 2 ? 1 : 0);
+  }
+  tide_lane_unref(lane);
+}
+
 /* Calls that were on their way when the table came to be suspended say it again: the wait is that of the first. */
 static void
 test_late_refusals_of_a_suspended_table_lengthen_no_wait(Fixture *fixture, gconstpointer data)
@@ -533,9 +598,17 @@ test_stuck_row_is_told(Fixture *fixture, gconstpointer data)
     leave_suspect(call.batches[0], n_tries, start_us, start_us);
     call.batches[0]->delivery.is_silent = is_silent;
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, start_us);
+    /* Whoever looks sees the row from the first try on, and the region is not called failing for it. */
+    g_autofree char *shown = g_strdup_printf("row 'kkk' waits, after %u tries: it is refused", n_tries);
+    g_autoptr(GArray) loads = tide_lanes_regions(fixture->lanes, 1, start_us);
+    g_assert_cmpstr(g_array_index(loads, TideLoad, 0).error_text, ==, shown);
+    g_assert_cmpint(g_array_index(loads, TideLoad, 0).failures, ==, n_tries < TIDE_SUSPECT_ROUNDS ? 0 : n_tries);
   }
   g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, is_silent ? TIDE_STUCK_NOT : TIDE_STUCK_REFUSED);
   g_free(g_steal_pointer(&text));
+  tide_lanes_set_final(fixture->lanes, TRUE); /* of which the row's last try did not know */
+  g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, TIDE_STUCK_NOT);
+  tide_lanes_set_final(fixture->lanes, FALSE);
   submit(fixture, b, 1, 100);
   g_assert_cmpint(tide_lanes_stuck(fixture->lanes, &text), ==, TIDE_STUCK_NOT);
   TideCall other;
@@ -645,6 +718,8 @@ main(int argc, char **argv)
       test_suspended_table_is_probed_by_what_failed_and_goes_on);
   ADD("/lanes-end/batch-with-a-suspect-goes-behind-the-others", test_batch_with_a_suspect_goes_behind_the_others);
   ADD("/lanes-end/last-success-is-one", test_last_success_is_one);
+  ADD("/lanes-end/F16-refusals-in-a-row-show-that-all-is-refused", test_refusals_in_a_row_show_that_all_is_refused);
+  ADD("/lanes-end/refused-row-ends-a-suspension", test_refused_row_ends_a_suspension);
   ADD("/lanes-end/late-refusals-of-a-suspended-table-lengthen-no-wait",
       test_late_refusals_of_a_suspended_table_lengthen_no_wait);
   ADD("/lanes-end/lane-fails-since-its-first-failure", test_lane_fails_since_its_first_failure);
