@@ -46,8 +46,7 @@ struct TideWatchedPartition {
     gint64 oldest_ms;
   } answer; /* the last */
   struct {
-    gint64 greatest_end_offset; /* in this assignment: what an earlier one committed vanishes with a topic, too */
-    gint64 shorter_us;          /* since when the end has been below that; 0: it is not */
+    TideLogLength length;
     gboolean was_replaced;
   } log;
   gint64 still_us;  /* since when read_to has not changed, while there was more; 0: there was no more */
@@ -372,10 +371,7 @@ list_watched(TideKafkaWatch *watch)
     else {
       rd_kafka_topic_partition_list_add(list, watched->topic, watched->partition)->opaque = watched;
       watched->asked_committed_offset = watched->position.committed_offset;
-      /* The next witness is of a time behind that of the message that was read last, so that few offsets are as late,
-       * and not in the future, where none would ever be. */
-      gint64 newest_ms = watched->position.newest_ms;
-      watched->witness->next_time_ms = newest_ms > 0 && newest_ms < now_ms ? newest_ms + 1 : now_ms;
+      tide_log_witness_choose(watched->witness, watched->position.newest_ms, now_ms);
     }
   }
   tide_mutex_unlock(&watch->lock);
@@ -406,12 +402,7 @@ static void
 take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, gint64 now_us)
 {
   gint64 now_ms = tide_wall_clock_epoch_ms(), read_to = MAX(watched->position.next_offset, committed);
-  watched->log.greatest_end_offset = MAX(watched->log.greatest_end_offset, end);
-  if (end == watched->log.greatest_end_offset)
-    watched->log.shorter_us = 0;
-  else if (watched->log.shorter_us == 0)
-    watched->log.shorter_us = now_us;
-  gboolean is_shorter = watched->log.shorter_us > 0 && now_us - watched->log.shorter_us >= SHORTER_US;
+  gboolean is_shorter = tide_log_length_take(&watched->log.length, end, now_us);
   watched->log.was_replaced |= is_shorter || watched->witness->is_refuted;
   if (read_to >= end || read_to != watched->answer.read_to || watched->still_us == 0) {
     watched->still_us = read_to < end ? now_us : 0;
@@ -455,6 +446,23 @@ take_answers(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *commi
 }
 
 /* ---- whether the logs are the same ---- */
+
+gboolean
+tide_log_length_take(TideLogLength *length, gint64 end_offset, gint64 now_us)
+{
+  length->greatest_end_offset = MAX(length->greatest_end_offset, end_offset);
+  if (end_offset == length->greatest_end_offset)
+    length->shorter_us = 0;
+  else if (length->shorter_us == 0)
+    length->shorter_us = now_us;
+  return length->shorter_us > 0 && now_us - length->shorter_us >= SHORTER_US;
+}
+
+void
+tide_log_witness_choose(TideLogWitness *witness, gint64 newest_ms, gint64 now_ms)
+{
+  witness->next_time_ms = newest_ms > 0 && newest_ms < now_ms ? newest_ms + 1 : now_ms;
+}
 
 void
 tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset)

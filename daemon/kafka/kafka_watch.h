@@ -111,10 +111,24 @@ typedef struct TideLogWitness {
   gboolean is_refuted; /* stays so */
 } TideLogWitness;
 
+/* Chooses the next witness, of a time behind that of the message that was read last (@newest_ms; -1: not known), so
+ * that few offsets are as late, and not in the future, where none would ever be. Pure, as the next two. */
+void tide_log_witness_choose(TideLogWitness *witness, gint64 newest_ms, gint64 now_ms);
+
 /* Takes the answers to two questions, each negative if no message is as late as that: where the next witness's time
  * first is, and behind that question where the present one's is, so that both are of one log. @end_offset: of the log,
- * a moment before. Pure, for the watch and its test. */
+ * a moment before. */
 void tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset);
+
+/* How long a log has been. */
+typedef struct TideLogLength {
+  gint64 greatest_end_offset; /* in this assignment: what an earlier one committed vanishes with a topic, too */
+  gint64 shorter_us;          /* since when the end has been below that; 0: it is not */
+} TideLogLength;
+
+/* It ends at @end_offset at @now_us. Returns: whether it has been shorter than before for longer than answers from
+ * different brokers explain, and so was replaced. */
+gboolean tide_log_length_take(TideLogLength *length, gint64 end_offset, gint64 now_us);
 
 typedef struct TideKafkaLag {
   gboolean is_known; /* of every partition that is ours; without one, whether brokers answer */

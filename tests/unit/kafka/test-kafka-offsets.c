@@ -312,6 +312,32 @@ TEST("/kafka-watch/K2-log-that-was-created-again-is-another")
   g_assert_true(is_refuted(flows, G_N_ELEMENTS(flows)));
 }
 
+/* A record's time may be unknown, or later than the clock: a witness of such a time would never be refuted. */
+TEST("/kafka-watch/K2-witness-is-of-a-time-that-can-come")
+{
+  static const gint64 newest_ms[] = {-1, 0, 1, 998, 999, 1000, 5000},
+                      expected_ms[] = {1000, 1000, 2, 999, 1000, 1000, 1000};
+  for (gsize i = 0; i < G_N_ELEMENTS(newest_ms); i++) {
+    TideLogWitness witness = {0};
+    tide_log_witness_choose(&witness, newest_ms[i], 1000);
+    g_assert_cmpint(witness.next_time_ms, ==, expected_ms[i]);
+  }
+}
+
+/* For some seconds brokers may disagree, as after a change of leader: what is as long again in time is no other log. */
+TEST("/kafka-watch/K2-log-that-stays-shorter-is-another")
+{
+  static const struct {
+    gint64 end_offset, at_s;
+    gboolean is_replaced;
+  } looks[] = {{100, 1, FALSE},  {90, 2, FALSE},   {95, 6, FALSE},   {100, 7, FALSE}, {99, 11, FALSE},
+               {120, 12, FALSE}, {119, 20, FALSE}, {119, 24, FALSE}, {119, 25, TRUE}, {0, 26, TRUE}};
+  TideLogLength length = {0};
+  for (gsize i = 0; i < G_N_ELEMENTS(looks); i++)
+    g_assert_cmpint(tide_log_length_take(&length, looks[i].end_offset, looks[i].at_s * TIDE_US_PER_S), ==,
+                    looks[i].is_replaced);
+}
+
 /* ---- when a run to the end is at its end ---- */
 
 #define START_US (1000 * TIDE_US_PER_S)
