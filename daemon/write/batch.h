@@ -74,6 +74,7 @@ typedef struct TideBatchDelivery {
   guint32 n_silences;       /* calls without an answer, since one of it was acknowledged or it was halved */
   gboolean is_acknowledged; /* a row of it was, by the call that ended last */
   gboolean has_failed;      /* that call found its region failing: nothing of it was accepted */
+  guint32 n_refusing;       /* calls that found its region refusing whatever was tried, since a row was accepted */
   gint64 not_before_us;     /* its lane sends others meanwhile; 0: at once */
   gint64 lane_ok_us;        /* as it was taken: when its lane last accepted a row; 0: never, or it has refused since */
   gboolean is_final;        /* as it was taken: no other rows are to be expected */

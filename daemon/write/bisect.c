@@ -184,7 +184,16 @@ push_range(TideBisect *bisect, Range range)
   bisect->ranges[bisect->n_ranges++] = range;
 }
 
-/* @range was refused, by the last of its calls. The first half is on top. */
+/* Which half of @range is looked at first. In each take it is another one, so that where the rows that are refused
+ * stand together others are found soon, and the search is not given up each time. */
+static gboolean
+is_right_first(const TideBisect *bisect, const Range *range)
+{
+  guint32 attempts = bisect->call->batches[bisect->sent.carried[0]]->delivery.attempts;
+  return (attempts * 0x9e3779b9u >> g_bit_storage(range->end - range->first)) % 2 == 1;
+}
+
+/* @range was refused, by the last of its calls. */
 static void
 push_halves(TideBisect *bisect, Range range, gboolean may_be_sound)
 {
@@ -194,9 +203,11 @@ push_halves(TideBisect *bisect, Range range, gboolean may_be_sound)
   left.first = range.first;
   left.end = right.first = middle;
   right.end = range.end;
-  left.has_brother = TRUE;
-  push_range(bisect, right);
-  push_range(bisect, left);
+  gboolean is_right = is_right_first(bisect, &range);
+  Range *first = is_right ? &right : &left;
+  first->has_brother = TRUE;
+  push_range(bisect, is_right ? left : right);
+  push_range(bisect, *first);
 }
 
 /* Nothing of @range is refused: if its parent was, the other half is to blame. */
@@ -558,6 +569,10 @@ tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts,
     if (batch->delivery.states.len > 0)
       end_batch(bisect, batch, now_us);
     gboolean is_refusing = bisect->takes[i].is_given_up || bisect->takes[i].control == CONTROL_REFUSED;
+    if (is_refusing)
+      batch->delivery.n_refusing++;
+    else if (batch->delivery.is_acknowledged)
+      batch->delivery.n_refusing = 0;
     if (is_refusing && failure.outcome == TIDE_OUTCOME_OK)
       failure = (TideFailure){.outcome = TIDE_OUTCOME_POISON};
     gboolean is_whole = batch->delivery.states.len == 0 && batch->delivery.is_acknowledged;

@@ -17,7 +17,7 @@
  * without one, the lanes say when the region accepted another row last (tide_lanes_worked_us()): after the row was
  * refused first, or, where no others come any more, at any time. Until then the row waits. So nothing of a region that
  * refuses everything is poison. Where nothing else of a batch was accepted, three rows refused alone end the search
- * until its next call.
+ * until its next call, which begins it elsewhere.
  *
  * A row that gets no answer alone is a suspect, too, but is poison only if it is larger than the least limit that a
  * framed gateway can have: a smaller one may be written by a later call, or once a proxy's limit is raised.

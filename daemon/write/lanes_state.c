@@ -27,11 +27,13 @@ stop_of_table_locked(const LaneQueue *queue)
   return slot->blocked.is_on ? &slot->blocked : slot->suspended.is_on ? &slot->suspended : NULL;
 }
 
-/* Only suspects are left of @batch, and the rounds in which they could have been judged are over. */
+/* Only suspects are left of @batch, and the rounds in which they could have been judged are over; or in as many its
+ * region has refused whatever was tried. */
 static gboolean
 is_stuck(const TideBatch *batch)
 {
-  return batch->delivery.not_before_us > 0 && batch->delivery.is_stuck;
+  const TideBatchDelivery *delivery = &batch->delivery;
+  return (delivery->not_before_us > 0 && delivery->is_stuck) || delivery->n_refusing >= TIDE_SUSPECT_ROUNDS;
 }
 
 /* A batch of @queue that is stuck since @before_us or longer; NULL: there is none. */

@@ -244,7 +244,7 @@ TWO_BROKERS_TEST("/pipeline-refused/end/run-does-not-end-before-the-end-of-the-t
 
 /* The last @n_bad rows of a topic are refused, and not read before @n_good others of their region are accepted. */
 static RunningPipeline *
-run_to_a_refused_end(PipelineFixture *fixture, guint n_good, guint n_bad)
+run_to_a_refused_end(PipelineFixture *fixture, guint n_good, guint n_bad, const char *options)
 {
   (void)refuse(fixture, "bad");
   for (guint i = 0; i < n_good; i++)
@@ -254,15 +254,14 @@ run_to_a_refused_end(PipelineFixture *fixture, guint n_good, guint n_bad)
   pipeline_fixture_flush(fixture);
   delay_second_partition(fixture, 5000);
   RunningPipeline *running = running_pipeline_start_with(
-      fixture, &(RunningPipelineOptions){
-                   .gateways = 1, .options = TO_TOPIC HISTORY_ONLY "batch: { max_rows: 1 }\n", .until_end = TRUE});
+      fixture, &(RunningPipelineOptions){.gateways = 1, .options = options, .until_end = TRUE});
   running_pipeline_wait(running, has_ended, NULL);
   return running;
 }
 
 TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-last-row-of-a-topic-becomes-a-dead-letter")
 {
-  RunningPipeline *running = run_to_a_refused_end(fixture, 20, 1);
+  RunningPipeline *running = run_to_a_refused_end(fixture, 20, 1, TO_TOPIC HISTORY_ONLY "batch: { max_rows: 1 }\n");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, 0);
   tide_pipeline_state_clear(&state);
@@ -271,9 +270,10 @@ TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-last-row-of-a-topic-becomes-a-de
 }
 
 /* But where several are refused, and none accepted behind them, it may be the region that has come to refuse all. */
-TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-region-that-refuses-its-last-rows-keeps-them")
+static void
+check_refusing_region(PipelineFixture *fixture, guint n_bad, const char *options)
 {
-  RunningPipeline *running = run_to_a_refused_end(fixture, 20, 5);
+  RunningPipeline *running = run_to_a_refused_end(fixture, 20, n_bad, options);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
   tide_pipeline_state_clear(&state);
@@ -281,6 +281,17 @@ TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-region-that-refuses-its-last-row
   running_pipeline_stop(running, 100);
   g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(letters->len, ==, 0);
+}
+
+TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-region-that-refuses-its-last-rows-keeps-them")
+{
+  check_refusing_region(fixture, 5, TO_TOPIC HISTORY_ONLY "batch: { max_rows: 1 }\n");
+}
+
+/* Nor need each of a large batch be tried alone before the run ends. */
+TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-region-that-refuses-many-rows-ends-the-run")
+{
+  check_refusing_region(fixture, 2000, TO_TOPIC HISTORY_ONLY);
 }
 
 /* One refused row in each of many batches: the others of the region are written, and wait for none of them. */

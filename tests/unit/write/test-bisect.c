@@ -150,6 +150,27 @@ TEST("/bisect/F16-nothing-of-a-region-that-refuses-everything-is-poison")
   gateway_free(gateway);
 }
 
+/* Rows that are refused may stand together, at the begin of their batch or at its end: the others do not wait until
+ * each of them was found. */
+TEST("/bisect/F16-refused-rows-side-by-side")
+{
+  for (guint at_end = 0; at_end < 2; at_end++) {
+    Gateway *gateway = gateway_new();
+    const TideBatch *batch = gateway_add_batch(gateway, 0, 100);
+    gateway->is_uncertain = TRUE;
+    for (guint32 i = 0; i < 60; i++)
+      gateway->is_bad[at_end > 0 ? 99 - i : i] = TRUE;
+    guint n_takes = 0;
+    for (; gateway_count(gateway, TIDE_ROW_DONE) < 40; n_takes++) {
+      g_assert_cmpuint(batch->delivery.n_refusing, ==, n_takes);
+      (void)gateway_send(gateway);
+    }
+    g_assert_cmpuint(n_takes, <=, 5);
+    g_assert_cmpuint(batch->delivery.n_refusing, ==, 0);
+    gateway_free(gateway);
+  }
+}
+
 /* A gateway that is broken in the middle makes no row poison that was not refused while others were accepted. */
 TEST("/bisect/F16-gateway-that-fails-every-so-many-calls")
 {
