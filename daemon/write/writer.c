@@ -192,7 +192,7 @@ log_suspects(TideWriter *writer, gint64 now_us)
       continue;
     g_autofree char *key = tide_bytes_printable(tide_batch_row_key(call->batches[i], delivery->suspect_row));
     const TideLogField fields[] = {{"TABLE", call->table->name}, {"ROW", key}};
-    tide_log_fields(TIDE_LOG_NOTICE, "row-suspected", fields, G_N_ELEMENTS(fields),
+    tide_log_fields(TIDE_LOG_WARNING, "row-suspected", fields, G_N_ELEMENTS(fields),
                     "row '%s' of table '%s' waits, and is tried again alone: %s%s", key, call->table->name,
                     delivery->text, tide_log_suppressed(suppressed, "rows").text);
   }

@@ -185,6 +185,32 @@ REFUSED_TEST("/pipeline-refused/history/row-does-not-hold-its-partition-at-its-s
   pipeline_fixture_assert_only_letter(fixture, "0", "0");
 }
 
+/* A row whose refusals are said to be worth another try is never a dead letter, and is named at once. */
+REFUSED_TEST("/pipeline-refused/history/D10-row-that-is-worth-another-try-is-named")
+{
+  TideScriptedFault rule = {
+      .kind = TIDE_FAULT_IO_ERROR,
+      .call = TIDE_CALL_PUT_MULTIPLE,
+      .row_prefix = TIDE_BYTES_LITERAL("bad"),
+      .message = "Failed 1 action: java.io.IOException: a coprocessor's rule: 1 time, servers with issues: "
+                 "rs1,16020,1",
+      .can_retry = TIDE_CAN_RETRY_YES};
+  guint fault = scripted_gateway_add_fault(fixture->gateways[0], &rule);
+  pipeline_fixture_produce(fixture, 0, "bad", PIPELINE_BASE_MS, "v");
+  pipeline_fixture_flush(fixture);
+  LogCapture *capture = log_capture_start();
+  RunningPipeline *running = running_pipeline_start(fixture, 1, TO_TOPIC HISTORY_ONLY);
+  pipeline_fixture_wait_hits(fixture, fault, 5);
+  produce_others(fixture, 10);
+  pipeline_fixture_wait_rows(fixture, "METRIC", 10);
+  pipeline_fixture_wait_hits(fixture, fault, 3 * TIDE_SUSPECT_ROUNDS);
+  running_pipeline_stop(running, 100);
+  g_autofree char *lines = log_capture_end(capture);
+  g_assert_nonnull(strstr(lines, "row 'bad#1763700000000' of table 'METRIC' waits, and is tried again alone: "));
+  g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
+  g_assert_cmpuint(letters->len, ==, 0);
+}
+
 /* A table that takes no rows, and then answers again: that the only row that waits is refused does not hold it back. */
 REFUSED_TEST("/pipeline-refused/history/B11-table-that-answers-again-is-not-suspended")
 {
@@ -204,6 +230,27 @@ REFUSED_TEST("/pipeline-refused/history/B11-table-that-answers-again-is-not-susp
   pipeline_fixture_wait_hits(fixture, fault, 2);
   running_pipeline_wait_ready(running);
   running_pipeline_stop(running, 100);
+}
+
+/* Each message whose payload has "bad" is in the topic of dead letters, and no other, @most times at most. */
+static void
+assert_letters(PipelineFixture *fixture, guint n_bad, guint most)
+{
+  g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
+  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < letters->len; i++) {
+    const TideMockRecord *letter = g_ptr_array_index(letters, i);
+    g_autoptr(GBytes) partition = mock_record_header(letter, TIDE_DEAD_LETTER_HEADER_PARTITION);
+    g_autofree char *payload = g_strndup(g_bytes_get_data(letter->payload, NULL), g_bytes_get_size(letter->payload));
+    g_autofree char *number = g_strndup(g_bytes_get_data(partition, NULL), g_bytes_get_size(partition));
+    char *which = g_strdup_printf("%s %" G_GUINT64_FORMAT, number, letter_offset(letter));
+    guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, which)) + 1;
+    g_assert_nonnull(strstr(payload, "\"bad"));
+    g_assert_cmpuint(n, <=, most);
+    g_hash_table_insert(seen, which, GUINT_TO_POINTER(n));
+  }
+  g_test_message("%u letters of %u messages", letters->len, g_hash_table_size(seen));
+  g_assert_cmpuint(g_hash_table_size(seen), ==, n_bad);
 }
 
 /* The second partition comes later by @delay_ms than the first one. */
@@ -267,6 +314,17 @@ TWO_BROKERS_TEST("/pipeline-refused/end/D10-F16-last-row-of-a-topic-becomes-a-de
   tide_pipeline_state_clear(&state);
   running_pipeline_end(running);
   pipeline_fixture_assert_only_letter(fixture, "1", "0");
+}
+
+/* A row of two messages is found to be at fault twice: merged, and after the rewind for each message by itself. */
+TWO_BROKERS_TEST("/pipeline-refused/end/F16-last-row-of-two-messages-becomes-their-dead-letters")
+{
+  RunningPipeline *running = run_to_a_refused_end(fixture, 20, 2, TO_TOPIC LATEST_ONLY);
+  TidePipelineState state = tide_pipeline_state(running->pipeline);
+  g_assert_cmpint(state.fatal_exit, ==, 0);
+  tide_pipeline_state_clear(&state);
+  running_pipeline_end(running);
+  assert_letters(fixture, 2, 1);
 }
 
 /* But where several are refused, and none accepted behind them, it may be the region that has come to refuse all. */
@@ -333,27 +391,6 @@ refuse_latest(PipelineFixture *fixture, const char *host, const char *text)
                               .can_retry = TIDE_CAN_RETRY_NO};
     scripted_gateway_add_fault(fixture->gateways[i], &rule);
   }
-}
-
-/* Each message whose payload has "bad" is in the topic of dead letters, and no other, @most times at most. */
-static void
-assert_letters(PipelineFixture *fixture, guint n_bad, guint most)
-{
-  g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
-  g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  for (guint i = 0; i < letters->len; i++) {
-    const TideMockRecord *letter = g_ptr_array_index(letters, i);
-    g_autoptr(GBytes) partition = mock_record_header(letter, TIDE_DEAD_LETTER_HEADER_PARTITION);
-    g_autofree char *payload = g_strndup(g_bytes_get_data(letter->payload, NULL), g_bytes_get_size(letter->payload));
-    g_autofree char *number = g_strndup(g_bytes_get_data(partition, NULL), g_bytes_get_size(partition));
-    char *which = g_strdup_printf("%s %" G_GUINT64_FORMAT, number, letter_offset(letter));
-    guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, which)) + 1;
-    g_assert_nonnull(strstr(payload, "\"bad"));
-    g_assert_cmpuint(n, <=, most);
-    g_hash_table_insert(seen, which, GUINT_TO_POINTER(n));
-  }
-  g_test_message("%u letters of %u messages", letters->len, g_hash_table_size(seen));
-  g_assert_cmpuint(g_hash_table_size(seen), ==, n_bad);
 }
 
 #define BOTH_TABLES "batch: { latest_window: 50ms }\n"
