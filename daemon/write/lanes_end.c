@@ -169,9 +169,11 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
       queue->window_rows = MAX(tide_lane_window_rows_locked(queue) / 2, 1);
       g_free(queue->error_text);
       queue->error_text = g_strdup(error_text);
-    } else if (lane_accepted && !lane_failed) {
-      queue->last_ok_us = now_us;
-      queue->n_refused = slot->n_refused = 0;
+    } else if (!lane_failed && (lane_accepted || call->is_answered)) { /* to refuse a row is an answer, too */
+      if (lane_accepted) {
+        queue->last_ok_us = now_us;
+        queue->n_refused = slot->n_refused = 0;
+      }
       guint32 wider_rows = tide_lane_window_rows_locked(queue) + lanes->max_rows / 8 + 1;
       gboolean is_widest = wider_rows >= tide_lane_widest_window_rows_locked(lanes);
       queue->window_rows = is_widest ? TIDE_LANE_WIDEST_WINDOW : wider_rows;

@@ -303,6 +303,7 @@ test_refusals_in_a_row_show_that_all_is_refused(Fixture *fixture, gconstpointer 
     if (n_more[i] != 0)
       leave_suspect(call.batches[0], 1, past_us, in_an_hour_us);
     call.batches[0]->delivery.n_more = n_more[i];
+    call.is_answered = TRUE;
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, past_us);
     g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, a_works[i] ? past_us : 0);
     g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, b), ==, b_works[i] ? past_us : 0);
@@ -320,14 +321,22 @@ test_refusals_in_a_row_show_that_all_is_refused(Fixture *fixture, gconstpointer 
     g_assert_true(take_now(fixture, &call));
     leave_suspect(call.batches[0], 1, past_us, in_an_hour_us);
     call.batches[0]->delivery.n_more = 1;
+    call.is_answered = TRUE;
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, past_us);
     g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, b), ==, n < 3 ? past_us : 0);
   }
   g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, past_us);
-  submit(fixture, a, 1, 100); /* nor does it while calls fail */
-  g_assert_true(take_now(fixture, &call));
-  tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "no", past_us);
-  g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, 0);
+  submit(fixture, a, 1, 100); /* nor does it while calls fail, until one is answered, if only by a refusal */
+  for (guint i = 0; i < 3; i++) {
+    g_assert_true(take_now(fixture, &call));
+    call.is_answered = i == 2;
+    if (i > 0)
+      leave_suspect(call.batches[0], 1, past_us, past_us);
+    call.batches[0]->delivery.has_failed = i == 1;
+    tide_lanes_finish(fixture->lanes, &call, i < 2 ? TIDE_OUTCOME_RETRY : TIDE_OUTCOME_OK, i < 2 ? "no" : NULL,
+                      past_us);
+    g_assert_cmpint(tide_lanes_worked_us(fixture->lanes, a), ==, i < 2 ? 0 : past_us);
+  }
   tide_lane_unref(a);
   tide_lane_unref(b);
 }
