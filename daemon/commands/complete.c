@@ -119,7 +119,6 @@ const TideCommand tide_command_complete = {
     .name = "complete",
     .arguments = "-- WORD…",
     .summary = "Prints what the last word may become, one candidate a line: the completion of bash and zsh asks it.",
-    .exits = {{TIDE_EXIT_IO}},
     .details = "Example:\n  tidemark complete -- scan METRIC ho",
     .max_arguments = G_MAXUINT,
     .run = complete,

@@ -60,7 +60,6 @@ print_versions(TideCommandCall *call, GError **error)
 const TideCommand tide_command_version = {
     .name = "version",
     .summary = "Prints the versions of tidemark and of the libraries it uses.",
-    .exits = {{TIDE_EXIT_IO}},
     .details = "Example:\n  tidemark version",
     .run = print_versions,
 };

@@ -159,19 +159,14 @@ class Manual:
                          {heading: markdown(text) for heading, text in self.documents[1].items()})
 
     def command(self, name):
-        usage, summary, options, *details = self.help(name).strip().split("\n\n")
+        usage, summary, options, codes, *details = self.help(name).strip().split("\n\n")
         examples = [line.strip() for line in details.pop().splitlines()[1:]]
-        codes, description = [], [paragraph(summary) + "\n"]
+        description = [paragraph(summary) + "\n"]
         for text in details:
-            # "name  text" begins an item of a list; what a command ends with stands at a paragraph's end.
+            # "name  text" begins an item of a list.
             for part in re.split(r"\n(?=\S+(?: \S+)*  )", text):
                 named = re.match(r"(\S+(?: \S+)*)  +(.*)", part, re.S)
-                if named:
-                    description.append(bold_item(named[1], named[2]))
-                    continue
-                before, code, after = " ".join(part.split()).partition("Exit code")
-                description += [paragraph(before) + "\n"] if before else []
-                codes += [paragraph(code + after) + "\n"] if code else []
+                description.append(bold_item(named[1], named[2]) if named else paragraph(part) + "\n")
         more = self.documents[0].get(name, "").strip("\n")
         fenced = re.match(r"```sh\n(.*?)\n```\n", more, re.S)  # examples that --help does not have
         if fenced:
@@ -188,7 +183,8 @@ class Manual:
             "synopsis": re.sub(r"^Usage: (tidemark \S+)", lambda match: f"*{match[1]}*", escaped(usage)) + "\n",
             "description": "\n".join([*description, markdown(more)]),
             "options": "\n".join(bold_item(*option) for option in listed_options),
-            "exit status": "\n".join([*codes, paragraph("`tidemark`(1) tells what each exit code means.") + "\n"]),
+            "exit status": "\n".join([*(bold_item(code, meaning) for code, meaning in re.findall(r"^  (\d+) +(.*(?:\n {6}.*)*)", codes, re.M)),
+                                      paragraph("`tidemark`(1) tells more of each.") + "\n"]),
             "examples": verbatim(examples) if examples else ""})
 
 

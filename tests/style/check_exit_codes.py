@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds what documents say of exit codes against the program: docs/commands.md has all that there are, others name no
-other, and what a symptom quotes, a source says.
+other, and what a symptom quotes, a source says. Of a command that docs/commands.md names at a code, --help names the code;
+and the other way round for 1 and 65, which mean something else for each command.
 
     check_exit_codes.py [ROOT]
 
@@ -16,13 +17,18 @@ TABLE = "docs/commands.md"
 UNIT = "systemd/tidemark.service.in"
 OPERATE = "docs/operate.md"
 
-_CODE = re.compile(r"^  TIDE_EXIT_\w+ = (\d+),", re.M)
-_ROW = re.compile(r"^\| (\d+) \|", re.M)
+_CODE = re.compile(r"^  (TIDE_EXIT_\w+) = (\d+),", re.M)
+_ROW = re.compile(r"^\| (\d+) \| (.*) \|$", re.M)
+_COMMAND = re.compile(r'^const TideCommand tide_command_\w+ = \{.*?\.name = "([a-z-]+)",(.*?)^\};', re.M | re.S)
+_EXIT = re.compile(r"\{(TIDE_EXIT_\w+)")
+_QUOTED_WORD = re.compile(r"`([a-z-]+)[^`]*`")
 _NAMED = re.compile(r"(?:[Ee]nds with|exit code|exit status) (\d+)\b")
 _SYMPTOM = re.compile(r"^\| (ends with [^|]*) \|", re.M)
 _QUOTED = re.compile(r"`([^`]+)`")
 _FINAL = re.compile(r"^RestartPreventExitStatus=(.*)$", re.M)
 _LEFT_FAILED = re.compile(r"^\| ([\d, ]+) \| leaves it failed", re.M)
+OF_ANY = {"0", "64", "70", "74"}
+OF_ITS_OWN = {"1", "65"}
 # Of programs of others that the documents run.
 FOREIGN = {"docs/upgrade.md": {"101"}}
 
@@ -34,10 +40,18 @@ def section(text, title):
 def main():
     root = project_root()
     findings = Findings(root)
-    codes = set(_CODE.findall(read(root / "daemon/util/error.h")))
-    told = set(_ROW.findall(section(read(root / TABLE), "Exit codes")))
-    for code in sorted(codes ^ told, key=int):
+    numbers = dict(_CODE.findall(read(root / "daemon/util/error.h")))
+    codes = set(numbers.values())
+    told = dict(_ROW.findall(section(read(root / TABLE), "Exit codes")))
+    for code in sorted(codes ^ set(told), key=int):
         findings.add(root / TABLE, 1, f"exit code {code} is {'not told' if code in codes else 'none of TideExit'}")
+    for path in files_below(root, ("daemon/commands",), (".c",)):
+        for command, body in _COMMAND.findall(read(path)):
+            own = {numbers[name] for name in _EXIT.findall(body)}
+            named = {code for code, text in told.items() if command in _QUOTED_WORD.findall(text)}
+            for code in sorted((named - own - OF_ANY) | ((own - named) & OF_ITS_OWN)):
+                where = (f"{TABLE}, but not by its --help" if code in named else f"its --help, but not by {TABLE}")
+                findings.add(path, 1, f"exit code {code} of '{command}' is named by {where}")
     # Literals may be broken into pieces.
     sources = "".join(re.sub(r'"\s*"', "", read(path)) for path in files_below(root, ("daemon", "config", "thrift"), (".c", ".h")))
     for path in [*files_below(root, ("docs",), (".md",)), root / "README.md"]:

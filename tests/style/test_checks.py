@@ -322,6 +322,18 @@ class ExitCodes(Project):
         self.assert_finds("exit_codes", "exit code 78 is not told", "exit code 77 is none of TideExit",
                           "more.md:2: no command ends with 77", "systemd leaves the unit failed after 78", "4 findings")
 
+    def test_commands_and_their_table_agree(self):
+        self.write("daemon/util/error.h", "typedef enum {\n  TIDE_EXIT_OK = 0,\n  TIDE_EXIT_FINDINGS = 1,\n"
+                                          "  TIDE_EXIT_CONFIG = 78,\n} TideExit;\n")
+        self.write("docs/commands.md", "## Exit codes\n| 0 | done |\n| 1 | `get KEY`: no row |\n| 78 | wrong |\n## other\n")
+        command = 'const TideCommand tide_command_{0} = {{\n    .name = "{0}",\n    .exits = {{{1}}},\n}};\n'
+        self.write("daemon/commands/get.c", command.format("get", '{TIDE_EXIT_FINDINGS, "no row"}, {TIDE_EXIT_CONFIG}'))
+        self.assert_clean("exit_codes")
+        self.write("daemon/commands/get.c", command.format("get", "{TIDE_EXIT_CONFIG}"))
+        self.write("daemon/commands/scan.c", command.format("scan", "{TIDE_EXIT_FINDINGS}"))
+        self.assert_finds("exit_codes", "get.c:1: exit code 1 of 'get' is named by docs/commands.md, but not by its --help",
+                          "scan.c:1: exit code 1 of 'scan' is named by its --help, but not by docs/commands.md", "2 findings")
+
     def test_a_symptom_that_nothing_says(self):
         self.write("docs/more.md", "| ends with 78, `cannot read the key` | so |\n")
         self.assert_finds("exit_codes", "more.md:1: no source says 'cannot read the key'", "1 finding")

@@ -96,12 +96,10 @@ tide_command_exit_meaning(const TideCommand *command, int code)
       [TIDE_EXIT_TEMPFAIL] = {"stopped before the work was done: run it again"},
       [TIDE_EXIT_CONFIG] = {"the configuration is wrong, or a server is not what it says"},
   };
-  const TideCommandExit *own = command->exits;
-  gboolean is_told = own->code != 0 || own->meaning != NULL;
-  for (; own->code != 0 || own->meaning != NULL; own++)
+  for (const TideCommandExit *own = command->exits; own->code != 0 || own->meaning != NULL; own++)
     if (own->code == code)
       return own->meaning != NULL ? own->meaning : codes[code].meaning;
-  return is_told && codes[code].is_of_any ? codes[code].meaning : NULL;
+  return codes[code].is_of_any ? codes[code].meaning : NULL;
 }
 
 /* "list, show or replay" */

@@ -333,8 +333,7 @@ tide_command_line_help(const TideCommand *command, gboolean colour)
   for (gsize i = 0; i < command->n_options; i++)
     append_option_help(help, &command->options[i]);
   append_option_help(help, &(TideOption){.name = "help", .letter = 'h', .sentence = "show this text"});
-  if (tide_command_exit_meaning(command, TIDE_EXIT_OK) != NULL)
-    g_string_append_printf(help, "\n%sExit codes:%s\n", bold, plain);
+  g_string_append_printf(help, "\n%sExit codes:%s\n", bold, plain);
   for (int code = 0; code <= TIDE_EXIT_CONFIG; code++) {
     const char *meaning = tide_command_exit_meaning(command, code);
     if (meaning == NULL)

@@ -359,7 +359,6 @@ const TideCommand tide_command_dead_letters = {
     .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
     .summary = "Lists the messages that could not be written, shows one, or sends them again.",
     .exits = {{TIDE_EXIT_FINDINGS, "show: the message has no dead letter; replay: some no longer have an original"},
-              {TIDE_EXIT_DATA},
               {TIDE_EXIT_UNAVAILABLE},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},

@@ -561,7 +561,7 @@ const TideCommand tide_command_init = {
         "standard input, or "
         "with --from-topic from Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, "
         "and nothing to Kafka or "
-        "HBase. Exit code 65 when time or key cannot be found.\n"
+        "HBase.\n"
         "\n"
         "Examples:\n"
         "  tidemark init messages.jsonl -c tidemark.yaml\n"
@@ -569,6 +569,11 @@ const TideCommand tide_command_init = {
         "  tidemark init --each metrics messages.jsonl -c tidemark.yaml\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --format avro --registry https://registry:8081\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
+    .exits = {{TIDE_EXIT_DATA, "the samples have no reading, or nothing that is plainly its time or key"},
+              {TIDE_EXIT_UNAVAILABLE, "no broker or registry answers, or the topic is missing"},
+              {TIDE_EXIT_IO, "the file exists already, or a file or the output cannot be read or written"},
+              {TIDE_EXIT_TEMPFAIL, "the input ended at a question: nothing is written"},
+              {TIDE_EXIT_CONFIG, "what was given makes no configuration"}},
     .max_arguments = 1,
     TIDE_COMMAND_OPTIONS(init_options, InitOptions),
     .defaults = &(const InitOptions){.count = 100},

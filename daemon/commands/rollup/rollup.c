@@ -526,14 +526,19 @@ const TideCommand tide_command_rollup = {
     .name = "rollup",
     .arguments = "[TABLE]",
     .summary = "Copies one day of a table that is keyed by sensor into a table of its own: the nightly batch.",
-    .details = "The day is filtered in HBase, region by region, by the times of the cells. They keep their times, so a "
-               "second run\nchanges nothing. One that was killed goes on where it was. At the end the copy is counted. "
-               "Exit code 1 when the\ncounts differ, 75 when it was stopped.\n"
-               "\n"
-               "Examples:\n"
-               "  tidemark rollup SENSOR\n"
-               "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
-               "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
+    .exits = {{TIDE_EXIT_FINDINGS, "the table holds more or less of the day than was copied"},
+              {TIDE_EXIT_DATA, "the marks of an earlier run cannot be used"},
+              {TIDE_EXIT_UNAVAILABLE},
+              {TIDE_EXIT_TEMPFAIL, "stopped: the same command goes on"},
+              {TIDE_EXIT_CONFIG}},
+    .details =
+        "The day is filtered in HBase, region by region, by the times of the cells. They keep their times, so a second "
+        "run\nchanges nothing. One that was killed goes on where it was. At the end the copy is counted.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark rollup SENSOR\n"
+        "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
+        "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
     .max_arguments = 1,
     TIDE_COMMAND_OPTIONS(rollup_options, RollupOptions),
     .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .stall_timeout_ms = DEFAULT_STALL_TIMEOUT_MS},

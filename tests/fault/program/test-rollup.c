@@ -2,8 +2,10 @@
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/program/run_program.h"
 #include "unit/test_case.h"
+#include "util/clock.h"
 
 #include <glib/gstdio.h>
+#include <signal.h>
 
 #define DAY_MS G_GINT64_CONSTANT(1501027200000) /* 2017-07-26T00:00Z */
 #define SLOT_MS (15 * 60 * 1000)
@@ -303,6 +305,55 @@ FIXTURE_TEST("/rollup/E3-marks-are-not-believed-in-another-cluster")
   g_auto(ProgramDone) foreign = roll_up(fixture, "");
   g_assert_cmpint(foreign.exit_code, ==, 64);
   assert_prints(foreign.errors, "exists and has rows, and nothing says that they are a copy");
+}
+
+/* Readings that came after the copy, or rows of others: the counts differ. */
+FIXTURE_TEST("/rollup/counts-that-differ-are-found")
+{
+  g_auto(ProgramDone) first = roll_up(fixture, "");
+  g_assert_cmpint(first.exit_code, ==, 0);
+  TideFakeCell cell = {.family = TIDE_BYTES_LITERAL("M"),
+                       .qualifier = TIDE_BYTES_LITERAL("0000"),
+                       .value = TIDE_BYTES_LITERAL("1"),
+                       .timestamp_ms = DAY_MS};
+  TideFakeRow put = {.row = TIDE_BYTES_LITERAL("9999#20170726"), .cells = &cell, .n_cells = 1};
+  g_auto(TideFakeError) error = {0};
+  g_assert_true(fake_hbase_put(scripted_gateway_hbase(fixture->gateway), "SENSOR_20170726", &put, 1,
+                               (TideFakeOrigin){0}, NULL, NULL, &error));
+  g_auto(ProgramDone) again = roll_up(fixture, " --refresh");
+  g_assert_cmpint(again.exit_code, ==, 1);
+  assert_prints(again.output, "DIFFERENT: HBase holds 2,501 rows, 10,001 cells");
+}
+
+FIXTURE_TEST("/rollup/marks-that-cannot-be-read-end-it")
+{
+  g_autofree char *path = g_build_filename(fixture->directory, "rollup-SENSOR_20170726", NULL);
+  g_assert_true(g_file_set_contents(path, "[rollup]\nversion=9\n", -1, NULL));
+  g_auto(ProgramDone) done = roll_up(fixture, "");
+  g_assert_cmpint(done.exit_code, ==, 65);
+  assert_prints(done.errors, "remove it to begin anew");
+}
+
+/* A call that HBase refuses for ever is sent again until the stop; what was acknowledged is kept. */
+FIXTURE_TEST("/rollup/a-stop-ends-it-and-it-goes-on")
+{
+  TideScriptedFault fault = {
+      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = TIDE_BYTES_LITERAL("24")};
+  guint id = scripted_gateway_add_fault(fixture->gateway, &fault);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GSubprocess) process = g_subprocess_new(
+      G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, &error, g_getenv("TIDEMARK"), "rollup",
+      "--day", "2017-07-26", "--threads", "1", "--state", fixture->directory, "--config", fixture->config_path, NULL);
+  g_assert_no_error(error);
+  g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateway, id, 2, tide_now_us() + 30 * TIDE_US_PER_S));
+  g_subprocess_send_signal(process, SIGTERM);
+  g_assert_true(g_subprocess_wait(process, NULL, NULL));
+  g_assert_cmpint(g_subprocess_get_exit_status(process), ==, 75);
+  scripted_gateway_clear_fault(fixture->gateway, id);
+  g_auto(ProgramDone) done = roll_up(fixture, "");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_prints(done.output, "going on where an earlier run ended");
+  assert_rolled_up(fixture, "SENSOR_20170726");
 }
 
 FIXTURE_TEST("/rollup/E7-only-a-copy-is-copied-into")
