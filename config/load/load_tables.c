@@ -54,10 +54,7 @@ load_families(TideTableLoad *it)
     load_family(it, g_ptr_array_index(node->keys, i), g_ptr_array_index(node->values, i));
   for (guint i = 0; i < it->table->rules->len; i++) {
     const char *name = g_array_index(it->table->rules, TideColumnRule, i).family;
-    gboolean is_known = name == NULL;
-    for (guint k = 0; !is_known && k < it->table->families->len; k++)
-      is_known = strcmp(((TideFamilySettings *)g_ptr_array_index(it->table->families, k))->name, name) == 0;
-    if (!is_known)
+    if (name != NULL && tide_family_settings_find(it->table->families, tide_bytes_of_string(name)) == NULL)
       g_ptr_array_add(it->table->families, tide_family_settings_new(name));
   }
   if (it->table->families->len > MANY_FAMILIES)

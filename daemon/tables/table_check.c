@@ -11,10 +11,7 @@ tide_table_check_families(const TideTable *table, const TideTableDescription *de
 {
   for (guint i = 0; description->hidden == NULL && i < table->families->len; i++) {
     const TideFamilySettings *family = g_ptr_array_index(table->families, i);
-    gboolean is_there = FALSE;
-    for (guint k = 0; !is_there && k < description->families->len; k++)
-      is_there = strcmp(((const TideFamilySettings *)description->families->pdata[k])->name, family->name) == 0;
-    if (!is_there)
+    if (tide_family_settings_find(description->families, tide_bytes_of_string(family->name)) == NULL)
       g_ptr_array_add(missing, g_strdup_printf("table '%s' has no column family '%s': add it in the HBase shell with: "
                                                "alter '%s', '%s'",
                                                table->name, family->name, table->name, family->name));

@@ -22,6 +22,17 @@ tide_family_settings_copy(const TideFamilySettings *family)
   return copy;
 }
 
+TideFamilySettings *
+tide_family_settings_find(const GPtrArray *families, TideBytes name)
+{
+  for (guint i = 0; families != NULL && i < families->len; i++) {
+    TideFamilySettings *family = families->pdata[i];
+    if (tide_bytes_equal(tide_bytes_of_string(family->name), name))
+      return family;
+  }
+  return NULL;
+}
+
 void
 tide_family_settings_free(TideFamilySettings *family)
 {

@@ -54,13 +54,16 @@ typedef struct TideTableDescription {
   char *name;          /* owned: "TABLE" or "ns:TABLE" */
   GPtrArray *families; /* owned (element-type TideFamilySettings) */
   GArray *attributes;  /* owned (element-type TideAttribute); the table's own */
-  char *hidden; /* owned: why HBase does not show the rest, and what helps; NULL: it does */
+  char *hidden;        /* owned: why HBase does not show the rest, and what helps; NULL: it does */
   int durability;      /* TideDurability; -1: not said. Creating ignores it: HBase's default is to sync */
 } TideTableDescription;
 
 TideFamilySettings *tide_family_settings_new(const char *name);                  /* every setting at "default" */
 TideFamilySettings *tide_family_settings_copy(const TideFamilySettings *family); /* (transfer full) */
 void tide_family_settings_free(TideFamilySettings *family);
+/* The one called @name of @families (element-type TideFamilySettings; NULL: there are none). Borrowed; NULL: none is.
+ */
+TideFamilySettings *tide_family_settings_find(const GPtrArray *families, TideBytes name);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFamilySettings, tide_family_settings_free)
 TideTableDescription *tide_table_description_new(const char *name);
 void tide_table_description_add_attribute(TideTableDescription *description, TideBytes name, TideBytes value);

@@ -98,12 +98,7 @@ report_none(const TideRowView *view)
   for (gsize i = 0; columns != NULL && tide_row_view_n_rows(view) == 0 && i < tide_column_choice_count(columns); i++) {
     const char *text = tide_column_choice_text(columns, i), *colon = strchr(text, ':');
     int len = colon != NULL ? (int)(colon - text) : 0;
-    gboolean is_declared = colon == NULL;
-    for (guint k = 0; k < table->families->len; k++) {
-      const char *family = ((const TideFamilySettings *)table->families->pdata[k])->name;
-      is_declared |= strlen(family) == (gsize)len && strncmp(family, text, (gsize)len) == 0;
-    }
-    if (!is_declared)
+    if (colon != NULL && tide_family_settings_find(table->families, tide_bytes(text, (gsize)len)) == NULL)
       tide_say("tidemark %s: '%s' declares no family '%.*s', and no row has a column of the whole name '%s'",
                view->options.command, table->name, len, text, text);
   }

@@ -243,10 +243,7 @@ check_target(const Rollup *rollup, TideGatewaySession *session, const TideTableD
   target.name = rollup->target;
   for (guint i = 0; i < target.families->len; i++) {
     const char *family = ((const TideFamilySettings *)g_ptr_array_index(target.families, i))->name;
-    gboolean is_there = FALSE;
-    for (guint k = 0; k < description->families->len; k++)
-      is_there |= strcmp(((const TideFamilySettings *)g_ptr_array_index(description->families, k))->name, family) == 0;
-    if (!is_there)
+    if (tide_family_settings_find(description->families, tide_bytes_of_string(family)) == NULL)
       return tide_fail(error, TIDE_ERROR_USAGE,
                        "'%s' exists and has no family '%s', so it is no copy of '%s': name another with '--to'",
                        target.name, family, rollup->source->name);

@@ -76,25 +76,15 @@ tide_table_state_free(TideTableState *state)
   g_free(state);
 }
 
-static const TideFamilySettings *
-find_family(const TideTableDescription *description, const char *name)
-{
-  for (guint i = 0; i < description->families->len; i++) {
-    const TideFamilySettings *family = description->families->pdata[i];
-    if (strcmp(family->name, name) == 0)
-      return family;
-  }
-  return NULL;
-}
-
 char *
 tide_table_state_undeclared_ttl(const TideTableState *state, const TideTable *table)
 {
   for (guint i = 0; i < table->families->len; i++) {
     const char *name = ((const TideFamilySettings *)table->families->pdata[i])->name;
-    const TideFamilySettings *present = find_family(state->description, name);
+    TideBytes family = tide_bytes_of_string(name);
+    const TideFamilySettings *present = tide_family_settings_find(state->description->families, family);
     gint64 present_ms = present != NULL ? (gint64)present->time_to_live_s * 1000 : 0;
-    gint64 declared_ms = tide_table_ttl_ms(table, tide_bytes_of_string(name));
+    gint64 declared_ms = tide_table_ttl_ms(table, family);
     if (present_ms > 0 && (declared_ms == 0 || present_ms < declared_ms))
       return g_strdup_printf(
           "HBase keeps the cells of family '%s' for %d s only, which the configuration does not say: "
@@ -290,7 +280,8 @@ tide_table_state_compare(TideTableState *state, const TideTable *table, const Ti
   gboolean is_shown = state->description->hidden == NULL;
   for (guint i = 0; is_shown && i < declared->families->len; i++) {
     const TideFamilySettings *family = declared->families->pdata[i];
-    const TideFamilySettings *present = find_family(state->description, family->name);
+    const TideFamilySettings *present =
+        tide_family_settings_find(state->description->families, tide_bytes_of_string(family->name));
     if (present != NULL)
       compare_family(state, declared->name, family, present);
     else

@@ -95,19 +95,15 @@ static TideVerifyFamily
 make_family(guint slot, const TideTable *table, const TideFamilySettings *declared,
             const TideTableDescription *description)
 {
-  const TideFamilySettings *kept = declared;
-  for (guint i = 0; description != NULL && i < description->families->len; i++) {
-    const TideFamilySettings *found = description->families->pdata[i];
-    if (strcmp(found->name, declared->name) == 0)
-      kept = found;
-  }
-  gint64 ttl_ms = shorter_ttl_ms(table->ttl_ms, (gint64)declared->time_to_live_s * 1000);
+  TideBytes name = tide_bytes_of_string(declared->name);
+  const TideFamilySettings *found = description != NULL ? tide_family_settings_find(description->families, name) : NULL;
+  const TideFamilySettings *kept = found != NULL ? found : declared;
   gint32 versions = table->latest == TIDE_LATEST_NONE ? kept->max_versions : 1;
   return (TideVerifyFamily){
       .table = slot,
       .name = g_strdup(declared->name),
       .versions = (guint)CLAMP(versions, 1, (gint32)TIDE_VERIFY_MAX_VERSIONS),
-      .ttl_ms = shorter_ttl_ms(ttl_ms, (gint64)kept->time_to_live_s * 1000),
+      .ttl_ms = shorter_ttl_ms(tide_table_ttl_ms(table, name), (gint64)kept->time_to_live_s * 1000),
   };
 }
 

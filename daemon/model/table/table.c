@@ -60,12 +60,8 @@ tide_table_short_name(const char *name)
 gint64
 tide_table_ttl_ms(const TideTable *table, TideBytes family)
 {
-  gint64 of_family_ms = 0;
-  for (guint i = 0; table->families != NULL && i < table->families->len; i++) {
-    const TideFamilySettings *settings = g_ptr_array_index(table->families, i);
-    if (tide_bytes_equal(tide_bytes_of_string(settings->name), family))
-      of_family_ms = (gint64)settings->time_to_live_s * 1000;
-  }
+  const TideFamilySettings *settings = tide_family_settings_find(table->families, family);
+  gint64 of_family_ms = settings != NULL ? (gint64)settings->time_to_live_s * 1000 : 0;
   return table->ttl_ms > 0 && of_family_ms > 0 ? MIN(table->ttl_ms, of_family_ms) : MAX(table->ttl_ms, of_family_ms);
 }
 
