@@ -1,18 +1,13 @@
 #include "files/file_load.h"
 
-#include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
+#include "util/pace.h"
 
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* How far a rate may catch up: what was not taken earlier. */
-#define CATCH_UP_US (TIDE_US_PER_S / 10)
-
-#define NS_PER_US (TIDE_NS_PER_MS / TIDE_US_PER_MS)
 
 struct TideFileLoad {
   /* read-only */
@@ -23,7 +18,7 @@ struct TideFileLoad {
   /* under lock */
   TideMutex lock;
   guint next;
-  gint64 rate_ns; /* when the next record is due */
+  TidePace pace; /* of records */
 };
 
 static void
@@ -45,6 +40,7 @@ tide_file_load_new(const TideFileLoadOptions *options)
 {
   TideFileLoad *load = g_new0(TideFileLoad, 1);
   load->options = *options;
+  load->pace.per_s = options->rate_per_s;
   load->options.marks_directory = g_strdup(options->marks_directory);
   load->options.job = g_strdup(options->job);
   load->options.destination = g_strdupv(options->destination);
@@ -230,12 +226,10 @@ tide_file_load_note_mark(TideFileLoad *load, TideLoadedFile *file, const char *p
 gint64
 tide_file_load_wait_for_rate_us(TideFileLoad *load, gint64 now_us)
 {
-  if (load->options.rate_per_s == 0)
+  if (load->options.rate_per_s == 0) /* without the lock */
     return 0;
-  gint64 wait_us = 0;
   tide_mutex_lock(&load->lock);
-  if (load->rate_ns > now_us * NS_PER_US)
-    wait_us = load->rate_ns / NS_PER_US - now_us + 1;
+  gint64 wait_us = tide_pace_wait_us(&load->pace, now_us);
   tide_mutex_unlock(&load->lock);
   return wait_us;
 }
@@ -246,8 +240,7 @@ tide_file_load_count_for_rate(TideFileLoad *load, gint64 now_us)
   if (load->options.rate_per_s == 0)
     return;
   tide_mutex_lock(&load->lock);
-  load->rate_ns = MAX(load->rate_ns, (now_us - CATCH_UP_US) * NS_PER_US);
-  load->rate_ns += NS_PER_US * TIDE_US_PER_S / (gint64)load->options.rate_per_s;
+  tide_pace_add(&load->pace, 1, now_us);
   tide_mutex_unlock(&load->lock);
 }
 

@@ -5,7 +5,7 @@
 #include "decode/avro_container.h"
 #include "kafka/kafka_client.h"
 #include "kafka/kafka_producer.h"
-#include "util/clock.h"
+#include "util/pace.h"
 
 /* Brokers that do not answer for so long are not there. */
 #define PROBE_TIMEOUT_MS 10000
@@ -23,7 +23,7 @@ struct TideDeadLetterReplay {
   TideDeadLetterReplayCounts counts;
   GHashTable *sent; /* owned: "topic/partition" -> the set of its offsets, owned */
   TideProgress progress;
-  gint64 start_us;
+  TidePace pace; /* of messages */
 };
 
 /* No topic's name has a slash, and each file's path has; standard input is called so. */
@@ -71,8 +71,8 @@ tide_dead_letter_replay_new(const TideKafkaConfig *config, const TideDeadLetterR
     if (replay->producer == NULL)
       return NULL;
   }
-  replay->start_us = tide_now_us();
-  tide_progress_begin(&replay->progress, "letters", 0, replay->start_us);
+  replay->pace.per_s = options->rate_per_s;
+  tide_progress_begin(&replay->progress, "letters", 0, tide_now_us());
   return g_steal_pointer(&replay);
 }
 
@@ -91,12 +91,10 @@ tide_dead_letter_replay_free(TideDeadLetterReplay *replay)
 static void
 keep_rate(TideDeadLetterReplay *replay)
 {
-  if (replay->options.rate_per_s == 0)
-    return;
-  gint64 due_us =
-      replay->start_us + (gint64)((double)replay->counts.n_sent / (double)replay->options.rate_per_s * TIDE_US_PER_S);
-  for (gint64 now_us; (now_us = tide_now_us()) < due_us && *replay->options.stop == 0;)
-    (void)tide_kafka_producer_poll(replay->producer, (int)MIN((due_us - now_us) / TIDE_US_PER_MS + 1, WAIT_MS));
+  gint64 now_us, wait_us;
+  while ((wait_us = tide_pace_wait_us(&replay->pace, now_us = tide_now_us())) > 0 && *replay->options.stop == 0)
+    (void)tide_kafka_producer_poll(replay->producer, (int)MIN(wait_us / TIDE_US_PER_MS + 1, WAIT_MS));
+  tide_pace_add(&replay->pace, 1, now_us);
 }
 
 /* Whether the dead letter's message is met for the first time. A message has a dead letter for each row that was

@@ -13,7 +13,7 @@
 #include "kafka/kafka_producer.h"
 #include "mapping/mapping.h"
 #include "model/reading.h"
-#include "util/clock.h"
+#include "util/pace.h"
 
 #include <errno.h>
 
@@ -52,7 +52,7 @@ typedef struct Simulate {
   FILE *log;                   /* owned; NULL without --log */
   const char *log_path;
   const volatile int *stop; /* set by a signal */
-  guint64 rate_per_s;
+  TidePace pace;            /* of messages */
   gint64 linger_ms;
   guint64 n_sent[TIDE_SIMULATED_POISON + 1]; /* by kind */
   gint64 start_us;
@@ -112,18 +112,13 @@ read_parameters(const SimulateOptions *options, guint64 machines, TideSimulation
 static gboolean
 wait_for_rate(Simulate *simulate)
 {
-  if (simulate->rate_per_s == 0)
-    return *simulate->stop == 0;
-  gint64 due_us = simulate->start_us +
-                  (gint64)((double)n_messages(simulate) * (double)TIDE_US_PER_S / (double)simulate->rate_per_s);
-  gint64 wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
-  while (wait_ms > 0 && *simulate->stop == 0) {
+  for (gint64 wait_us; *simulate->stop == 0 && (wait_us = tide_pace_wait_us(&simulate->pace, tide_now_us())) > 0;) {
+    gint64 wait_ms = MIN(wait_us / TIDE_US_PER_MS + 1, WAIT_MS);
     if (simulate->producer != NULL)
-      tide_kafka_producer_poll(simulate->producer, (int)MIN(wait_ms, WAIT_MS));
+      tide_kafka_producer_poll(simulate->producer, (int)wait_ms);
     else
-      g_usleep((gulong)(MIN(wait_ms, WAIT_MS) * TIDE_US_PER_MS));
+      g_usleep((gulong)(wait_ms * TIDE_US_PER_MS));
     tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
-    wait_ms = (due_us - tide_now_us()) / TIDE_US_PER_MS;
   }
   return *simulate->stop == 0;
 }
@@ -186,8 +181,10 @@ send_all(Simulate *simulate, GError **error)
       if (fputc('\n', simulate->log) == EOF)
         return tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", simulate->log_path, g_strerror(errno));
     }
+    gint64 now_us = tide_now_us();
     simulate->n_sent[message.kind]++;
-    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
+    tide_pace_add(&simulate->pace, 1, now_us);
+    tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], now_us);
   }
   return TRUE;
 }
@@ -351,7 +348,7 @@ simulate_readings(TideCommandCall *call, GError **error)
   if (!check_options(call, error) || (needs_config && !tide_command_load_config(call)))
     return FALSE;
   Simulate simulate = {
-      .rate_per_s = options->rate_per_s, .linger_ms = options->linger_ms, .log_path = options->log_path};
+      .pace = {.per_s = options->rate_per_s}, .linger_ms = options->linger_ms, .log_path = options->log_path};
   const TideSimulationParameters *parameters = &simulate.parameters;
   gboolean ok = prepare(call->config, options, &simulate, error);
   if (ok && simulate.log_path != NULL) {

@@ -5,6 +5,7 @@
 #include "commands/verify/verification.h"
 #include "model/table/dated_table.h"
 #include "util/clock.h"
+#include "util/pace.h"
 #include "util/error.h"
 
 #define XXH_INLINE_ALL
@@ -350,18 +351,17 @@ tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GE
   };
   TideKeyRange all = {0};
   g_autoptr(TideRangeReader) reader = tide_range_reader_new(&all, &options);
-  gint64 due_us = 0;
+  TidePace pace = {.per_s = scan->rate_rows_per_s};
   const TideResultRow *row;
   while (next_row(reader, scan, &row, error)) {
     if (row == NULL || !scan->take_row(row, scan->data))
       return TRUE;
     tide_range_reader_pass(reader);
-    if (scan->rate_rows_per_s == 0)
+    if (pace.per_s == 0)
       continue;
     gint64 now_us = tide_now_us();
-    if (due_us > now_us)
-      g_usleep((gulong)(due_us - now_us));
-    due_us = MAX(due_us, now_us) + TIDE_US_PER_S / (gint64)MIN(scan->rate_rows_per_s, (guint64)TIDE_US_PER_S);
+    g_usleep((gulong)tide_pace_wait_us(&pace, now_us));
+    tide_pace_add(&pace, 1, now_us);
   }
   g_prefix_error(error, "cannot read table '%s': ", table->table->name);
   return FALSE;

@@ -1,0 +1,34 @@
+/* Holds what is done to so many a second. What was missed is made up for, a tenth of a second of it at the most.
+ *
+ * Threads: whoever holds the lock of what it is part of. Time is the caller's, monotonic. */
+#pragma once
+
+#include "util/clock.h"
+
+G_BEGIN_DECLS
+
+#define TIDE_PACE_CATCH_UP_US (TIDE_US_PER_S / 10)
+#define TIDE_NS_PER_US (TIDE_NS_PER_MS / TIDE_US_PER_MS)
+
+typedef struct TidePace {
+  guint64 per_s; /* 0: not limited */
+  gint64 due_ns; /* when the next one is due */
+} TidePace;
+
+/* How long the next one must wait; 0: it need not. */
+static inline gint64
+tide_pace_wait_us(const TidePace *pace, gint64 now_us)
+{
+  return pace->due_ns > now_us * TIDE_NS_PER_US ? pace->due_ns / TIDE_NS_PER_US - now_us + 1 : 0;
+}
+
+/* @n were done. */
+static inline void
+tide_pace_add(TidePace *pace, guint64 n, gint64 now_us)
+{
+  if (pace->per_s > 0)
+    pace->due_ns = MAX(pace->due_ns, (now_us - TIDE_PACE_CATCH_UP_US) * TIDE_NS_PER_US) +
+                   (gint64)(n * (guint64)(TIDE_NS_PER_US * TIDE_US_PER_S) / pace->per_s);
+}
+
+G_END_DECLS
