@@ -91,24 +91,22 @@ open_connection(TideGatewaySession *session, GError **error)
 TideGatewaySession *
 tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference, GError **error)
 {
+  g_autoptr(TideGatewaySession) session = tide_gateway_session_new(config, 0, NULL);
+  session->preference = preference;
   tide_progress_step("asking gateway '%s'", ((const TideEndpoint *)config->hbase.gateways->pdata[0])->text);
-  TideGatewaySession *session = tide_gateway_session_open_from(config, preference, 0, NULL, error);
+  gboolean ok = tide_cluster_memory_read(&session->cluster, error) && open_connection(session, error);
   tide_progress_step_end();
-  return session;
+  return ok ? g_steal_pointer(&session) : NULL;
 }
 
 TideGatewaySession *
-tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference, guint first,
-                               const char *cluster, GError **error)
+tide_gateway_session_new(const TideConfig *config, guint first, const char *cluster)
 {
-  g_autoptr(TideGatewaySession) session = g_new0(TideGatewaySession, 1);
+  TideGatewaySession *session = g_new0(TideGatewaySession, 1);
   session->config = config;
-  session->preference = preference;
   session->first = first;
   session->cluster = g_strdup(cluster);
-  if ((cluster == NULL && !tide_cluster_memory_read(&session->cluster, error)) || !open_connection(session, error))
-    return NULL;
-  return g_steal_pointer(&session);
+  return session;
 }
 
 void
@@ -160,11 +158,20 @@ tide_gateway_error_is_lost(const GError *error)
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
 }
 
+gboolean
+tide_gateway_error_may_pass(const GError *error)
+{
+  return tide_gateway_error_is_lost(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE) ||
+         g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY);
+}
+
 /* A connection that can be used: a new one when the last was lost. */
 static gboolean
 ensure_open(TideGatewaySession *session, GError **error)
 {
-  return tide_hbase_client_is_open(session->client) || open_connection(session, error);
+  return (session->client != NULL && tide_hbase_client_is_open(session->client)) || open_connection(session, error);
 }
 
 gboolean
@@ -176,6 +183,14 @@ tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const Ti
   guint64 n_rows = 0;
   return tide_hbase_client_scan(session->client, table, request, session->config->hbase.call_timeout_ms, func, data,
                                 &n_rows, error);
+}
+
+gboolean
+tide_gateway_session_put(TideGatewaySession *session, TideBytes table, TideBytes puts, guint32 n_puts, GError **error)
+{
+  return ensure_open(session, error) &&
+         tide_hbase_client_put_multiple(session->client, table, &puts, 1, n_puts,
+                                        tide_gateway_session_deadline_us(session), error);
 }
 
 void

@@ -25,11 +25,10 @@ typedef struct TideGatewaySession TideGatewaySession;
  */
 TideGatewaySession *tide_gateway_session_open(const TideConfig *config, TideGatewayPreference preference,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* As open, but the gateways are tried from the one at @first on (counted round): several sessions of one command spread
- * over them. @cluster: (nullable): what tide_gateway_session_cluster() says of another session of the command. */
-TideGatewaySession *tide_gateway_session_open_from(const TideConfig *config, TideGatewayPreference preference,
-                                                   guint first, const char *cluster,
-                                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* One more session of a command, which connects with its first call. The gateways are tried from the one at @first on
+ * (counted round), so that several sessions spread over them. @cluster: (nullable): what tide_gateway_session_cluster()
+ * says of another one. */
+TideGatewaySession *tide_gateway_session_new(const TideConfig *config, guint first, const char *cluster);
 void tide_gateway_session_free(TideGatewaySession *session); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideGatewaySession, tide_gateway_session_free)
 
@@ -55,6 +54,10 @@ gint64 tide_gateway_session_admin_deadline_us(const TideGatewaySession *session)
 gboolean tide_gateway_session_scan(TideGatewaySession *session, TideBytes table, const TideScanRequest *request,
                                    TideRowFunc func, gpointer data, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* tide_hbase_client_put_multiple() of one run of encoded puts, likewise. Errors: as there. */
+gboolean tide_gateway_session_put(TideGatewaySession *session, TideBytes table, TideBytes puts, guint32 n_puts,
+                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* One table behind a session, as what reads rows is given it. */
 typedef struct TideGatewayTable {
   TideGatewaySession *session; /* borrowed */
@@ -76,6 +79,8 @@ gboolean tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func,
 
 /* TRUE when the connection was lost, so that the same read may succeed over another one. */
 gboolean tide_gateway_error_is_lost(const GError *error);
+/* TRUE also when the same call may succeed later. */
+gboolean tide_gateway_error_may_pass(const GError *error);
 
 /* Probes one gateway as the configuration asks for it. @ret_facts and errors: as of tide_gateway_probe(). */
 gboolean tide_gateway_session_probe(const TideConfig *config, const TideEndpoint *endpoint, TideWireMode *ret_mode,

@@ -50,6 +50,30 @@ tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop)
   g_array_append_val(marks->ranges, range);
 }
 
+TideRollupMarks *
+tide_rollup_marks_anew(const TideRollupMarks *marks)
+{
+  TideRollupMarks *anew = tide_rollup_marks_new(marks->source, marks->target, marks->from_ms, marks->to_ms);
+  anew->cluster = g_strdup(marks->cluster);
+  for (guint i = 0; i < marks->ranges->len; i++) {
+    const TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, i).keys;
+    tide_rollup_marks_add(anew, tide_buffer_bytes(&keys->start), tide_buffer_bytes(&keys->stop));
+  }
+  return anew;
+}
+
+TideRollupCounts
+tide_rollup_marks_count(const TideRollupMarks *marks)
+{
+  TideRollupCounts counts = {0};
+  for (guint i = 0; i < marks->ranges->len; i++) {
+    const TideRollupCounts *range = &g_array_index(marks->ranges, TideRollupRange, i).counts;
+    counts.rows += range->rows;
+    counts.cells += range->cells;
+  }
+  return counts;
+}
+
 /* Of a range's row keys, which stand in hex. */
 static const char *const key_names[] = {"start", "stop", "mark"};
 
@@ -81,8 +105,8 @@ tide_rollup_marks_text(const TideRollupMarks *marks)
       g_key_file_set_string(file, group, key_names[k], hex);
     }
     g_key_file_set_boolean(file, group, "done", range->done);
-    g_key_file_set_uint64(file, group, "rows", range->rows);
-    g_key_file_set_uint64(file, group, "cells", range->cells);
+    g_key_file_set_uint64(file, group, "rows", range->counts.rows);
+    g_key_file_set_uint64(file, group, "cells", range->counts.cells);
   }
   return g_key_file_to_data(file, NULL, NULL);
 }
@@ -115,8 +139,8 @@ read_range(GKeyFile *file, const char *group, TideRollupRange *range, GError **f
       g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is no pairs of hex digits", key_names[i], group);
   }
   range->done = read_boolean(file, group, "done", fault);
-  range->rows = (guint64)read_number(file, group, "rows", fault);
-  range->cells = (guint64)read_number(file, group, "cells", fault);
+  range->counts.rows = (guint64)read_number(file, group, "rows", fault);
+  range->counts.cells = (guint64)read_number(file, group, "cells", fault);
 }
 
 TideRollupMarks *
@@ -149,11 +173,12 @@ tide_rollup_marks_read(const char *text, GError **error)
 }
 
 gboolean
-tide_rollup_marks_save(const char *text, const char *path, GError **error)
+tide_rollup_marks_save(const TideRollupMarks *marks, const char *path, GError **error)
 {
   g_autoptr(GError) cause = NULL;
+  g_autofree char *text = tide_rollup_marks_text(marks);
   GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
-  return g_file_set_contents_full(path, text, -1, flags, 0600, &cause) ||
+  return path == NULL || g_file_set_contents_full(path, text, -1, flags, 0600, &cause) ||
          tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, cause->message);
 }
 

@@ -2,7 +2,6 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
-#include "commands/cli/progress.h"
 #include "commands/cli/stop_signal.h"
 #include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
@@ -21,10 +20,6 @@
 #define MAX_THREADS 64
 
 #define DEFAULT_STALL_TIMEOUT_MS (5 * 60 * 1000) /* longer than a gateway or a region needs to come back */
-
-/* How often marks are kept: what a kill repeats at the most. */
-#define SAVE_INTERVAL_US TIDE_US_PER_S
-#define LOOK_INTERVAL_US (TIDE_US_PER_S / 5)
 
 typedef struct RollupOptions {
   const char *day;
@@ -155,22 +150,6 @@ load_marks(Rollup *rollup, GError **error)
                      rollup->target, marks->source, rollup->marks_path);
   rollup->marks = g_steal_pointer(&marks);
   return TRUE;
-}
-
-/* Keeps @text as where the work stands, whether it is done or not: @so_far_ok. */
-static gboolean
-keep_marks(const Rollup *rollup, const char *text, gboolean so_far_ok, GError **error)
-{
-  return rollup->marks_path == NULL || tide_rollup_marks_save(text, rollup->marks_path, so_far_ok ? error : NULL)
-             ? so_far_ok
-             : FALSE;
-}
-
-static gboolean
-keep_all_marks(const Rollup *rollup, gboolean so_far_ok, GError **error)
-{
-  g_autofree char *text = tide_rollup_marks_text(rollup->marks);
-  return keep_marks(rollup, text, so_far_ok, error);
 }
 
 /* ---- tables --------------------------------------------------------------------------------------------------------
@@ -317,57 +296,44 @@ prepare_tables(Rollup *rollup, GError **error)
 /* ---- work ----------------------------------------------------------------------------------------------------------
  */
 
-static gboolean
-run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, TideRollupState *ret_state, GError **error)
+static TideRollupOptions
+job_options(const Rollup *rollup, TideRollupMarks *marks)
 {
-  TideRollupOptions job_options = {
+  return (TideRollupOptions){
       .config = rollup->config,
       .cluster = rollup->cluster,
       .marks = marks,
-      .count_only = count_only,
       .threads = (guint32)rollup->options->threads,
-      .rate_rows_per_s = count_only ? 0 : rollup->options->rate_rows_per_s,
       .ttl_ms = rollup->source->ttl_ms, /* a read does not give it back, but it is counted from the cells' time */
       .stall_timeout_us = rollup->options->stall_timeout_ms * TIDE_US_PER_MS,
+      .stop = rollup->stop,
   };
-  gint64 now_us = tide_now_us();
-  gint64 save_us = now_us + SAVE_INTERVAL_US;
-  TideProgress progress;
-  tide_progress_begin(&progress, count_only ? "rows counted" : "rows copied", 0, now_us);
-  TideRollupJob *job = tide_rollup_job_start(&job_options);
-  gboolean kept = TRUE;
-  do {
-    *ret_state = tide_rollup_job_wait(job, now_us + LOOK_INTERVAL_US);
-    now_us = tide_now_us();
-    tide_progress_update(&progress, ret_state->rows, now_us);
-    if (!count_only && kept && now_us >= save_us) {
-      g_autofree char *text = tide_rollup_job_marks_text(job);
-      kept = keep_marks(rollup, text, TRUE, error);
-      save_us = now_us + SAVE_INTERVAL_US;
-    }
-    if (*rollup->stop != 0 || !kept)
-      tide_rollup_job_stop(job);
-  } while (!ret_state->ended);
-  tide_progress_end(&progress);
-  return tide_rollup_job_finish(job, kept ? error : NULL) && kept;
 }
 
-/* The same ranges of the target, all to be counted. */
-static TideRollupMarks *
-counting_marks(const TideRollupMarks *marks)
+static gboolean
+copy_day(const Rollup *rollup, GError **error)
 {
-  TideRollupMarks *counting = tide_rollup_marks_new(marks->source, marks->target, marks->from_ms, marks->to_ms);
-  counting->cluster = g_strdup(marks->cluster);
-  for (guint i = 0; i < marks->ranges->len; i++) {
-    const TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, i).keys;
-    tide_rollup_marks_add(counting, tide_buffer_bytes(&keys->start), tide_buffer_bytes(&keys->stop));
-  }
-  return counting;
+  TideRollupOptions options = job_options(rollup, rollup->marks);
+  options.marks_path = rollup->marks_path;
+  options.rate_rows_per_s = rollup->options->rate_rows_per_s;
+  return tide_rollup_job_run(&options, error);
+}
+
+/* What the target holds of the day. */
+static gboolean
+count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, GError **error)
+{
+  g_autoptr(TideRollupMarks) counting = tide_rollup_marks_anew(rollup->marks);
+  TideRollupOptions options = job_options(rollup, counting);
+  options.count_only = TRUE;
+  gboolean ok = tide_rollup_job_run(&options, error);
+  *ret_counts = tide_rollup_marks_count(counting);
+  return ok;
 }
 
 /* The counts of both tables, and what it means where they differ. Returns: whether they are the same. */
 static gboolean
-compare_counts(const Rollup *rollup, const TideRollupState *copied, const TideRollupState *counted)
+compare_counts(const Rollup *rollup, const TideRollupCounts *copied, const TideRollupCounts *counted)
 {
   g_autofree char *rows = tide_count_text(counted->rows);
   g_autofree char *cells = tide_count_text(counted->cells);
@@ -389,26 +355,19 @@ compare_counts(const Rollup *rollup, const TideRollupState *copied, const TideRo
 static gboolean
 look_whether_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
 {
-  guint64 rows = 0, cells = 0;
-  TideRollupState counted;
-  for (guint i = 0; i < rollup->marks->ranges->len; i++) {
-    const TideRollupRange *range = &g_array_index(rollup->marks->ranges, TideRollupRange, i);
-    rows += range->rows;
-    cells += range->cells;
-  }
-  g_autoptr(TideRollupMarks) counting = counting_marks(rollup->marks);
-  if (!run_job(rollup, counting, TRUE, &counted, error))
+  TideRollupCounts copied = tide_rollup_marks_count(rollup->marks), counted;
+  if (!count_copy(rollup, &counted, error))
     return FALSE;
-  *ret_is_done = counted.rows == rows && counted.cells == cells;
+  *ret_is_done = counted.rows == copied.rows && counted.cells == copied.cells;
   if (*ret_is_done)
     return TRUE;
-  g_autofree char *found = tide_count_text(counted.rows), *expected = tide_count_text(rows);
+  g_autofree char *found = tide_count_text(counted.rows), *expected = tide_count_text(copied.rows);
   printf("%s: it holds %s rows of the day, not the %s that an earlier run has copied: copying from the beginning\n",
          rollup->target, found, expected);
   rollup->was_resumed = FALSE;
-  TideRollupMarks *again = counting_marks(rollup->marks); /* the same ranges, of which nothing is copied */
+  TideRollupMarks *anew = tide_rollup_marks_anew(rollup->marks);
   tide_rollup_marks_free(rollup->marks);
-  rollup->marks = again;
+  rollup->marks = anew;
   return TRUE;
 }
 
@@ -416,7 +375,7 @@ static gboolean
 roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 {
   gint64 start_us = tide_now_us();
-  TideRollupState copied, counted;
+  TideRollupCounts counted;
   gboolean is_done = FALSE;
   if (!prepare_tables(rollup, error) || (rollup->marks->done && !look_whether_done(rollup, &is_done, error)))
     return FALSE;
@@ -424,24 +383,22 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
     printf("%s: the day %s is copied already; --refresh copies what came later\n", rollup->target, rollup->day.name);
     return TRUE;
   }
-  gboolean resumed = rollup->was_resumed;
-  if (resumed)
+  if (rollup->was_resumed)
     printf("%s: going on where an earlier run ended\n", rollup->target);
   fflush(stdout);
-  if (!keep_all_marks(rollup, TRUE, error) ||
-      !keep_all_marks(rollup, run_job(rollup, rollup->marks, FALSE, &copied, error), error))
+  if (!copy_day(rollup, error))
     return FALSE;
+  TideRollupCounts copied = tide_rollup_marks_count(rollup->marks);
   g_autofree char *rows = tide_count_text(copied.rows), *cells = tide_count_text(copied.cells);
   g_autofree char *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
   printf("%s: %s rows, %s cells of the day %s of '%s' copied in %s\n", rollup->target, rows, cells, rollup->day.name,
          rollup->source->name, elapsed);
   fflush(stdout);
 
-  g_autoptr(TideRollupMarks) counting = counting_marks(rollup->marks);
-  if (!run_job(rollup, counting, TRUE, &counted, error))
+  if (!count_copy(rollup, &counted, error))
     return FALSE;
   rollup->marks->done = compare_counts(rollup, &copied, &counted);
-  if (!keep_all_marks(rollup, TRUE, error))
+  if (!tide_rollup_marks_save(rollup->marks, rollup->marks_path, error))
     return FALSE;
   call->failure_code = rollup->marks->done ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;
   return TRUE;

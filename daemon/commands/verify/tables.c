@@ -4,9 +4,8 @@
 #include "commands/read/range_reader.h"
 #include "commands/verify/verification.h"
 #include "model/table/dated_table.h"
-#include "util/clock.h"
-#include "util/pace.h"
 #include "util/error.h"
+#include "util/pace.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -309,10 +308,7 @@ next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRo
     g_autoptr(GError) fault = NULL;
     if (tide_range_reader_peek(reader, ret_row, &fault))
       return TRUE;
-    gboolean may_pass = tide_gateway_error_is_lost(fault) || g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_TIMEOUT) ||
-                        g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE) ||
-                        g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_GATEWAY);
-    if (!may_pass || tide_now_us() >= deadline_us) {
+    if (!tide_gateway_error_may_pass(fault) || tide_now_us() >= deadline_us) {
       g_propagate_error(error, g_steal_pointer(&fault));
       return FALSE;
     }

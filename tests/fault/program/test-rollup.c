@@ -129,6 +129,16 @@ FIXTURE_TEST("/rollup/a-day-and-nothing-else")
   g_assert_cmpuint(regions->len, ==, 3);
 }
 
+/* Pages wait for those before them, whichever thread reads them. */
+FIXTURE_TEST("/rollup/rate")
+{
+  gint64 start_us = tide_now_us();
+  g_auto(ProgramDone) done = roll_up(fixture, " --rate 2500");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  g_assert_cmpint(tide_now_us() - start_us, >=, 700 * TIDE_US_PER_MS); /* 2,200 rows were before the last page */
+  assert_rolled_up(fixture, "SENSOR_20170726");
+}
+
 /* Answers that never come, connections that end in the middle, errors: each of them again and again. */
 FIXTURE_TEST("/rollup/D1-D5-gateway-fails")
 {
