@@ -2,6 +2,7 @@
 #include "config/load/load_table.h"
 #include "model/glob.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #include <string.h>
 
@@ -160,11 +161,12 @@ check_pattern_item(EntryLoad *it, const char *path, const TideYamlNode *node, co
   else if (item->pattern[0] == '$')
     tide_load_error(it->load, tide_yaml_get(node, "pattern"),
                     "'%s.pattern' matches no field of a record: name it, '{ field: $key }'", path);
+  g_autofree char *stars = tide_count_of(n_used, "star", NULL);
   if (n_used > n_stars || n_used > TIDE_GLOB_MAX_STARS)
     tide_load_error(it->load, tide_yaml_get(node, "as"),
-                    "'%s.as' has %u stars, and 'pattern' only %u: each stands for what that of the pattern does (%d of "
+                    "'%s.as' has %s, and 'pattern' only %u: each stands for what that of the pattern does (%d of "
                     "them at most)",
-                    path, n_used, n_stars, TIDE_GLOB_MAX_STARS);
+                    path, stars, n_stars, TIDE_GLOB_MAX_STARS);
 }
 
 /* { field: NAME, as: QUALIFIER, encode: FORM }, one of a pattern, or one whose value is made. */

@@ -4,7 +4,6 @@
 
 #include "commands/cli/load_config.h"
 #include "commands/cli/revision.h"
-#include "commands/cli/time_argument.h"
 #include "commands/cli/version.h"
 #include "commands/run_reload.h"
 #include "dead_letters/dead_letter_queue.h"
@@ -19,6 +18,7 @@
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/state_directory.h"
+#include "util/units.h"
 
 #include <glib-unix.h>
 #include <malloc.h>
@@ -248,9 +248,9 @@ on_watch(gpointer data)
     run->state_tried_us = now_us;
     n_kept = tide_state_directory_retry();
   }
+  g_autofree char *kept = tide_count_of(n_kept, "file", NULL);
   if (n_kept > 0)
-    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is room again: %u file%s of the state directory written", n_kept,
-             n_kept == 1 ? "" : "s");
+    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is room again: %s of the state directory written", kept);
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
   notify_systemd(run, &state, now_us);
@@ -342,17 +342,20 @@ ends_text(const Run *run)
   };
   const char *topic = run->config->dead_letters.topic;
   GString *text = g_string_new(NULL);
-  g_string_printf(text, "%" G_GUINT64_FORMAT " read", count_messages(run, "received"));
+  g_autofree char *received = tide_count_text(count_messages(run, "received"));
+  g_string_printf(text, "%s read", received);
   for (gsize i = 0; i < G_N_ELEMENTS(ends); i++) {
     guint64 n = count_messages(run, ends[i].end);
+    g_autofree char *ended = tide_count_of(n, ends[i].text, ends[i].text);
     if (n > 0 || ends[i].is_always)
-      g_string_append_printf(text, ", %" G_GUINT64_FORMAT " %s", n, ends[i].text);
+      g_string_append_printf(text, ", %s", ended);
   }
   guint64 n_dead_letters = count_messages(run, "dead_lettered");
   if (n_dead_letters > 0) {
     g_autofree char *file = topic == NULL ? tide_dead_letter_queue_file_path(run->config) : NULL;
-    g_string_append_printf(text, ", %" G_GUINT64_FORMAT " dead letter%s in %s'%s'", n_dead_letters,
-                           n_dead_letters == 1 ? "" : "s", topic != NULL ? "topic " : "", topic != NULL ? topic : file);
+    g_autofree char *dead_letters = tide_count_of(n_dead_letters, "dead letter", NULL);
+    g_string_append_printf(text, ", %s in %s'%s'", dead_letters, topic != NULL ? "topic " : "",
+                           topic != NULL ? topic : file);
   }
   return g_string_free(text, FALSE);
 }
@@ -367,9 +370,9 @@ report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 u
                                                                    "; calls without an answer may overwrite that)",
                                                                    run->held_messages)
                                                  : NULL;
-  g_autofree char *left =
-      g_strdup_printf("%" G_GUINT64_FORMAT " message%s left for the next start, which reads %s again%s", n_left,
-                      n_left == 1 ? " is" : "s are", n_left == 1 ? "it" : "them", held != NULL ? held : "");
+  g_autofree char *messages = tide_count_of(n_left, "message is", "messages are");
+  g_autofree char *left = g_strdup_printf("%s left for the next start, which reads %s again%s", messages,
+                                          n_left == 1 ? "it" : "them", held != NULL ? held : "");
   const char *what = !has_read                        ? "nothing was read"
                      : n_left > 0                     ? left
                      : run->stop_code != TIDE_EXIT_OK ? "some messages that were read are left for the next start"

@@ -6,6 +6,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/units.h"
 
 /* A group is synced together: large enough that a sync of some milliseconds is no bound, small enough to stay far below
  * the budget. */
@@ -116,12 +117,13 @@ too_many_text(const TideDeadLetterQueue *dead_letters)
   guint64 n_dead_letters = excess->dead_letters + since->dead_letters, n_written = excess->written + since->written;
   /* What a consumer has received it says later than what of it is bad. */
   guint64 n_messages = MAX(excess->received + since->received, n_written + n_dead_letters);
-  return g_strdup_printf("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages in the last %" G_GINT64_FORMAT
-                         " s were to become dead letters, and %" G_GUINT64_FORMAT
-                         " were written, above dead_letters.max_ratio (%g); most often for %s; no more are "
-                         "kept: %s",
-                         n_dead_letters, n_messages, config->window_ms / 1000, n_written, config->max_ratio, most,
-                         is_of_files ? OF_FILES : OF_KAFKA);
+  g_autofree char *bad = tide_count_text(n_dead_letters);
+  g_autofree char *all = tide_count_of(n_messages, "message", NULL);
+  g_autofree char *written = tide_count_of(n_written, "was", "were");
+  return g_strdup_printf("%s of %s in the last %" G_GINT64_FORMAT " s %s to become dead letters, and %s written, above "
+                         "dead_letters.max_ratio (%g); most often for %s; no more are kept: %s",
+                         bad, all, config->window_ms / 1000, n_dead_letters == 1 ? "was" : "were", written,
+                         config->max_ratio, most, is_of_files ? OF_FILES : OF_KAFKA);
 }
 
 static void

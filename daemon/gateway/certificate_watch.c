@@ -1,6 +1,7 @@
 #include "gateway/certificate_watch.h"
 
 #include "util/clock.h"
+#include "util/units.h"
 
 #define DAY_S G_GINT64_CONSTANT(86400)
 #define WARNING_INTERVAL_US (DAY_S * TIDE_US_PER_S)
@@ -27,7 +28,8 @@ tide_certificate_warning(gint64 end_s, gint64 now_s)
   g_autofree char *date = end != NULL ? g_date_time_format(end, "%Y-%m-%d") : g_strdup("an unknown day");
   if (end_s <= now_s)
     return g_strdup_printf("has ended on %s", date);
-  return g_strdup_printf("ends in %" G_GINT64_FORMAT " days, on %s", (end_s - now_s) / DAY_S, date);
+  g_autofree char *days = tide_count_of((guint64)((end_s - now_s) / DAY_S), "day", NULL);
+  return g_strdup_printf("ends in %s, on %s", days, date);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include "kafka/kafka_conf.h"
 #include "kafka/kafka_error.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* While the queue is full, room comes with the next delivery report. */
 #define QUEUE_FULL_WAIT_MS 100
@@ -150,7 +151,8 @@ tide_kafka_producer_check(const TideKafkaProducer *producer, guint64 n_sent, con
   if (producer->delivered == n_sent)
     return TRUE;
   const char *fault = producer->failure != NULL ? producer->failure : producer->broker_fault;
-  return tide_fail(error, TIDE_ERROR_UNAVAILABLE,
-                   "only %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " messages were acknowledged: %s%s",
-                   producer->delivered, n_sent, fault != NULL ? fault : "no reason was given", advice);
+  g_autofree char *delivered = tide_count_text(producer->delivered);
+  g_autofree char *sent = tide_count_of(n_sent, "message was", "messages were");
+  return tide_fail(error, TIDE_ERROR_UNAVAILABLE, "only %s of %s acknowledged: %s%s", delivered, sent,
+                   fault != NULL ? fault : "no reason was given", advice);
 }

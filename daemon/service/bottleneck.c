@@ -1,6 +1,7 @@
 #include "service/bottleneck.h"
 
 #include "util/clock.h"
+#include "util/units.h"
 
 #include <string.h>
 
@@ -125,9 +126,11 @@ judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
                                  ? g_strdup_printf("; a call takes %.3f s at '%s', the slowest",
                                                    facts->slowest_call_seconds, facts->slowest_gateway)
                                  : g_strdup("");
-  return found(verdict, TIDE_LIMIT_GATEWAY,
-               "all %" G_GINT64_FORMAT " writers wait for the gateways, and %" G_GINT64_FORMAT " rows wait for them%s",
-               facts->writers, facts->waiting_rows, slowest);
+  g_autofree char *rows = tide_count_of((guint64)facts->waiting_rows, "row waits", "rows wait");
+  if (facts->writers == 1)
+    return found(verdict, TIDE_LIMIT_GATEWAY, "the only writer waits for the gateways, and %s for it%s", rows, slowest);
+  return found(verdict, TIDE_LIMIT_GATEWAY, "all %" G_GINT64_FORMAT " writers wait for the gateways, and %s for them%s",
+               facts->writers, rows, slowest);
 }
 
 static gboolean
@@ -135,10 +138,11 @@ judge_regions(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   if (facts->full_region == NULL)
     return FALSE;
+  g_autofree char *rows = tide_count_of((guint64)facts->full_region_waiting_rows, "row waits", "rows wait");
   return found(verdict, TIDE_LIMIT_REGION,
-               "%" G_GINT64_FORMAT " rows wait for %s, which has as many calls under way as it may have "
+               "%s for %s, which has as many calls under way as it may have "
                "(hbase.max_in_flight_per_region), while writers are free",
-               facts->full_region_waiting_rows, facts->full_region);
+               rows, facts->full_region);
 }
 
 static gboolean
@@ -152,10 +156,12 @@ judge_memory(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
         facts->memory_share * 100, facts->memory_held * 100);
   if (facts->memory_paused_partitions == 0 && facts->memory_share < FULL_MEMORY)
     return FALSE;
+  g_autofree char *pause =
+      tide_count_of((guint64)facts->memory_paused_partitions, "partition pauses", "partitions pause");
   return found(verdict, TIDE_LIMIT_MEMORY,
-               "%.0f %% of the memory for what is in flight is in use and %" G_GINT64_FORMAT
-               " partitions pause for it, while writers are free: raise limits.memory",
-               facts->memory_share * 100, facts->memory_paused_partitions);
+               "%.0f %% of the memory for what is in flight is in use and %s for it, while writers are free: raise "
+               "limits.memory",
+               facts->memory_share * 100, pause);
 }
 
 static gboolean
@@ -172,25 +178,27 @@ judge_cpu(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 static void
 judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
+  guint64 n = (guint64)MAX(facts->unread_messages, 0);
+  g_autofree char *messages = tide_count_of(n, "message", NULL);
+  g_autofree char *to_read = tide_count_of(n, "message is to be read", "messages are to be read");
   if (facts->unread_messages == 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all that Kafka has was read");
   else if (facts->unread_messages < 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not said yet how much there is to read");
   else if (facts->undecided_messages >= facts->unread_messages)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%" G_GINT64_FORMAT " messages may not be read before a transaction ends, which is open at offset "
-                "%" G_GINT64_FORMAT " of '%s' partition %" G_GINT64_FORMAT
+                "%s may not be read before a transaction ends, which is open at offset %" G_GINT64_FORMAT
+                " of '%s' partition %" G_GINT64_FORMAT
                 "; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it",
-                facts->unread_messages, facts->undecided_offset, facts->undecided_topic, facts->undecided_partition);
+                messages, facts->undecided_offset, facts->undecided_topic, facts->undecided_partition);
   else if (facts->throttle_ms > 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%" G_GINT64_FORMAT " messages are to be read, and brokers make the consumers wait, %d ms the last "
-                "time: a quota of theirs for this user or client, which 'kafka-configs.sh --describe' shows",
-                facts->unread_messages, facts->throttle_ms);
+                "%s, and brokers make the consumers wait, %d ms the last time: a quota of theirs for this user or "
+                "client, which 'kafka-configs.sh --describe' shows",
+                to_read, facts->throttle_ms);
   else
-    (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%" G_GINT64_FORMAT " messages are to be read, and consumers and writers wait for them",
-                facts->unread_messages);
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "%s, and consumers and writers wait for %s", to_read,
+                n == 1 ? "it" : "them");
 }
 
 /* What stands still goes before what is slow; and what is slow at HBase before the memory and the consumers that wait
@@ -223,8 +231,9 @@ why_not_drained(const TideBottleneckFacts *facts)
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||
       (double)rows <= facts->rows_per_second * (double)facts->drain_seconds)
     return NULL;
-  return g_strdup_printf("%" G_GINT64_FORMAT " rows take %.0f s at the present %.1f rows/s", rows,
-                         (double)rows / facts->rows_per_second, facts->rows_per_second);
+  g_autofree char *take = tide_count_of((guint64)rows, "row takes", "rows take");
+  return g_strdup_printf("%s %.0f s at the present %.1f rows/s", take, (double)rows / facts->rows_per_second,
+                         facts->rows_per_second);
 }
 
 TideBottleneckVerdict
@@ -234,7 +243,7 @@ tide_restart_judge(const TideBottleneckFacts *facts)
     return (TideBottleneckVerdict){.is_good = TRUE, .why = g_strdup("nothing is in flight")};
   gboolean is_one = facts->in_flight_messages == 1;
   g_autofree char *in_flight =
-      g_strdup_printf("%" G_GINT64_FORMAT " message%s in flight", facts->in_flight_messages, is_one ? " is" : "s are");
+      tide_count_of((guint64)facts->in_flight_messages, "message is in flight", "messages are in flight");
   TideBottleneckFacts waited_for = *facts;
   if (facts->has_too_many_dead_letters)
     waited_for.dead_letters_stalled = NULL;

@@ -3,6 +3,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/units.h"
 
 #include <time.h>
 
@@ -131,10 +132,12 @@ trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
 {
   g_autofree char *region = *trouble->region_start != '\0' ? g_strdup_printf("region from '%s'", trouble->region_start)
                                                            : g_strdup("its first region");
-  return g_strdup_printf("table '%s', %s, first row key '%s': %" G_GUINT64_FORMAT " rows wait for %" G_GINT64_FORMAT
-                         " s, %u calls failed, the last with: %s",
-                         trouble->table->name, region, trouble->first_row_key, trouble->waiting_rows,
-                         (now_us - trouble->since_us) / TIDE_US_PER_S, trouble->failures, trouble->error_text);
+  g_autofree char *rows = tide_count_of(trouble->waiting_rows, "row waits", "rows wait");
+  g_autofree char *calls = tide_count_of(trouble->failures, "call", NULL);
+  return g_strdup_printf("table '%s', %s, first row key '%s': %s for %" G_GINT64_FORMAT
+                         " s, %s failed, the last with: %s",
+                         trouble->table->name, region, trouble->first_row_key, rows,
+                         (now_us - trouble->since_us) / TIDE_US_PER_S, calls, trouble->error_text);
 }
 
 static char *
@@ -265,8 +268,9 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
     return missing;
   if (totals->unlocated > 0) {
     g_autofree char *trouble = kafka_trouble(health);
-    return g_strdup_printf("waiting for Kafka: of %u partition%s the position is not known: %s", totals->unlocated,
-                           totals->unlocated == 1 ? "" : "s", trouble != NULL ? trouble : "asking the brokers");
+    g_autofree char *partitions = tide_count_of(totals->unlocated, "partition", NULL);
+    return g_strdup_printf("waiting for Kafka: of %s the position is not known: %s", partitions,
+                           trouble != NULL ? trouble : "asking the brokers");
   }
   g_autofree char *strangers = NULL;
   (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
@@ -301,9 +305,9 @@ lag_text(const TideKafkaLag *lag)
   if (!lag->is_known)
     return g_strdup("lag unknown");
   const char *all_read = lag->messages > 0 && lag->unread == 0 ? " (all read, not committed yet)" : "";
-  return lag->seconds < 0 ? g_strdup_printf("lag %" G_GINT64_FORMAT " messages%s", lag->messages, all_read)
-                          : g_strdup_printf("lag %" G_GINT64_FORMAT " messages, %" G_GINT64_FORMAT " s%s",
-                                            lag->messages, lag->seconds, all_read);
+  g_autofree char *messages = tide_count_of((guint64)MAX(lag->messages, 0), "message", NULL);
+  return lag->seconds < 0 ? g_strdup_printf("lag %s%s", messages, all_read)
+                          : g_strdup_printf("lag %s, %" G_GINT64_FORMAT " s%s", messages, lag->seconds, all_read);
 }
 
 void
@@ -330,10 +334,12 @@ tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState 
   TideKafkaLag lag = tide_kafka_watch_lag(health->parts->watch);
   state->unread = lag.is_known ? lag.unread : -1;
   g_autofree char *lag_part = lag_text(&lag);
-  state->status = g_strdup_printf(
-      "%u partition%s, %s, in flight %" G_GUINT64_FORMAT " messages, gateways %u/%u up, paused %u%s", totals.assigned,
-      totals.assigned == 1 ? "" : "s", lag_part, totals.in_flight, tide_gateways_n_up(health->parts->gateways),
-      tide_gateways_n(health->parts->gateways), totals.paused, detail != NULL ? detail : "");
+  g_autofree char *partitions = tide_count_of(totals.assigned, "partition", NULL);
+  g_autofree char *in_flight = tide_count_of(totals.in_flight, "message", NULL);
+  state->status =
+      g_strdup_printf("%s, %s, in flight %s, gateways %u/%u up, paused %u%s", partitions, lag_part, in_flight,
+                      tide_gateways_n_up(health->parts->gateways), tide_gateways_n(health->parts->gateways),
+                      totals.paused, detail != NULL ? detail : "");
 }
 
 void
@@ -513,12 +519,13 @@ log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us
   guint n = tide_kafka_watch_other_tables(health->parts->watch, &since_us);
   if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US || !may_log(&health->other_tables_logged_us, now_us))
     return;
+  g_autofree char *partitions = tide_count_of(n, "partition", NULL);
   tide_log(
       TIDE_LOG_WARNING, "group-other-tables",
-      "of %u partition%s of group '%s' the last commit is of a tidemark whose configuration has other tables, keys or "
+      "of %s of group '%s' the last commit is of a tidemark whose configuration has other tables, keys or "
       "columns than this one: rows of those that it lacks are not written: run all instances with the same tables; "
       "'tidemark check' shows the mark of each host's",
-      n, n == 1 ? "" : "s", health->parts->options.config->kafka.group);
+      partitions, health->parts->options.config->kafka.group);
 }
 
 /* The program's own timers are monotonic; those of the Kafka client are not. A consumer that starts later has no wait

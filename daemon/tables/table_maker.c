@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/units.h"
 
 static gint64
 deadline_us(const TideTableMaker *maker)
@@ -19,9 +20,9 @@ log_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const
   guint n_splits = table->splits != NULL ? table->splits->len : 0;
   gboolean spoilt = creation == TIDE_TABLE_CREATED_PLAIN && tide_declared_table_needs_unframed(table);
   guint n_regions = spoilt ? 1 : n_splits + 1;
+  g_autofree char *regions = tide_count_of(n_regions, "region", NULL);
   tide_log_fields(TIDE_LOG_NOTICE, "table-created", TIDE_LOG_FIELDS({"TABLE", table->name}),
-                  "created table '%s' of '%s' with %u region%s", table->name, table->declared->name, n_regions,
-                  n_regions == 1 ? "" : "s");
+                  "created table '%s' of '%s' with %s", table->name, table->declared->name, regions);
   if (!spoilt)
     return;
   g_autofree char *command = tide_declared_table_create_command(table, maker->config->names);

@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 #define TIDE_PACE_CATCH_UP_US (TIDE_US_PER_S / 10)
-#define TIDE_NS_PER_US (TIDE_NS_PER_MS / TIDE_US_PER_MS)
+#define TIDE_NS_PER_US G_GINT64_CONSTANT(1000)
 
 typedef struct TidePace {
   guint64 per_s; /* 0: not limited */

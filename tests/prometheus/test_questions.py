@@ -63,7 +63,7 @@ class Questions(unittest.TestCase):
         self.wait_said(r"^Limited by    kafka: nothing to read")
         self.world.gateway.ask("fault", "none", "call=putMultiple", "delay-reply-ms=600")
         self.world.send_readings(8000)  # minutes of work for four writers, however slowly this test asks
-        self.wait_said(rf"^Limited by    gateway: all 4 writers wait for the gateways, and [1-9]\d* rows wait for them; a call takes \S+ s at "
+        self.wait_said(rf"^Limited by    gateway: all 4 writers wait for the gateways, and [1-9][\d,]* rows? waits? for them; a call takes \S+ s at "
                        rf"'127.0.0.1:{self.world.gateway.greeting}', the slowest$",
                        r"^Kafka         2 partitions, .* lag [1-9][\d,]* messages \(.*s\), in flight [1-9]")
         self.wait_limit("gateway")
@@ -101,7 +101,7 @@ class Questions(unittest.TestCase):
         self.world.wait("its gauge", lambda: self.gauge("tidemark_restart_good_now") == {(): 1})
         self.world.gateway.ask("fault", "io-error", "call=putMultiple", "row-prefix=x", MOVED)
         self.world.send_readings(40)
-        self.wait_said(r"^Restart now   better not: \d+ messages are in flight, and the stop may not get to write them in 2 s .* none is lost; "
+        self.wait_said(r"^Restart now   better not: [\d,]+ messages are in flight, and the stop may not get to write them in 2 s .* none is lost; "
                        r"calls to the region of 'T' from 'x' have failed for \d+ s: ")
         self.assertEqual(self.gauge("tidemark_restart_good_now"), {(): 0})
         self.world.send_readings(400)  # the other region is not hot because this one takes nothing

@@ -386,7 +386,7 @@ class Load(LoadCase):
         data = lines(0, 700) + refused[0] + lines(700, 5) + refused[1] + lines(705, 1295) + refused[2]
         said = self.load(self.write("a.jsonl.gz", gzip.compress(data)))
         self.assertIn("             3 dead letters in '", said)
-        self.assertIn("1 of 1 files loaded: 2,003 messages in ", said)
+        self.assertIn("1 of 1 file loaded: 2,003 messages in ", said)
         self.assertIn("         2,000 written\n", said)
         self.assertEqual(self.numbers(), list(range(2000)))
         letters = {letter["offset"]: base64.b64decode(letter["value"]) for letter in self.dead_letters()}
@@ -449,9 +449,9 @@ class Load(LoadCase):
     def test_too_many_dead_letters_end_it(self) -> None:
         path = self.write("a.txt", b"this is no JSON\n" * 20_000)
         said = self.load(path, exit_code=65)
-        found = re.findall(r"(\d+) of (\d+) messages in the last 60 s were to become dead letters, and 0 were written, above dead_l", said)
+        found = re.findall(r"([\d,]+) of ([\d,]+) messages in the last 60 s were to become dead letters, and 0 were written, above dead_l", said)
         self.assertEqual(len(found), 1, "not by the log besides")
-        bad, of_all = map(int, found[0])
+        bad, of_all = (int(number.replace(",", "")) for number in found[0])
         self.assertTrue(100 <= bad <= of_all, "what is bad is a part of what came")
         self.assertNotIn("offset", said)
         for line in re.findall("stopping with .*", said):

@@ -303,7 +303,7 @@ class Attacks(LoadCase):
         self.wait(lambda: 100 < self.marked() < 50_000)
         process.terminate()
         self.assertIn("the command without '--again' goes on from there", self.end(process, 75))
-        self.assertIn("1 of 1 files loaded", self.load(path))
+        self.assertIn("1 of 1 file loaded", self.load(path))
 
     def test_killed_at_any_moment(self) -> None:
         """However soon after its start, in the first mark or behind the last: the tables hold what the files do."""

@@ -5,8 +5,8 @@
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "config/config_source.h"
+#include "util/units.h"
 
 #include <dlfcn.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* How much of everything a load needs, and why: the sums of docs/sizing.md. */
 #include "commands/bench/bench.h"
 #include "commands/cli/listing.h"
-#include "commands/cli/time_argument.h"
 #include "util/budget.h"
+#include "util/units.h"
 
 #include <math.h>
 
@@ -101,27 +101,6 @@ whole(double value)
   return fmax(ceil(value - 1e-9), 0); /* of nearly nothing it is -0 */
 }
 
-static double
-size_in_unit(double bytes, const char **ret_unit)
-{
-  static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  guint unit = 0;
-  for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++)
-    bytes /= 1024;
-  *ret_unit = units[unit];
-  return bytes;
-}
-
-/* (transfer full) */
-static char *
-size_text(double bytes)
-{
-  const char *unit;
-  double size = size_in_unit(bytes, &unit);
-  int digits = bytes < 1024 ? 0 : bytes < TIB ? 1 : 2;
-  return g_strdup_printf("%.*f %s", digits, size, unit);
-}
-
 /* (transfer full) */
 static char *
 count_text(double value)
@@ -142,8 +121,8 @@ cores_text(double cores)
 static char *
 days_text(double seconds)
 {
-  double days = seconds < DAY_S ? seconds / DAY_S : round(seconds / DAY_S);
-  return g_strdup_printf("%.*f day%s", seconds < DAY_S ? 2 : 0, days, days == 1 ? "" : "s");
+  return seconds < DAY_S ? g_strdup_printf("%.2f days", seconds / DAY_S)
+                         : tide_count_of((guint64)llround(seconds / DAY_S), "day", NULL);
 }
 
 /* A count that is told with its reason, which is said with the format and what follows. */
@@ -236,7 +215,7 @@ plan_memory(const TidePlanLoad *load, TidePlan *plan)
   double of_a_table = MAX(history_bytes / MAX(load->history.n_tables, 1), latest_bytes / MAX(load->latest.n_tables, 1));
   double by_table = of_a_table / table_percent * 100, by_all = (history_bytes + latest_bytes) / rows_percent * 100;
   double memory_mib = MEMORY_STEP_MIB * whole(MAX(by_table, by_all) / MIB / MEMORY_STEP_MIB);
-  g_autofree char *history = size_text(history_bytes), *latest = size_text(latest_bytes);
+  g_autofree char *history = tide_size_text(history_bytes), *latest = tide_size_text(latest_bytes);
   set(plan, TIDE_PLAN_MEMORY, MAX(MIN_MEMORY_MIB, memory_mib),
       "%.0f s of rows: %s of history, %s of latest values with those that wait, one daemon away; %.3g %% is for %s; "
       "%s; MemoryMax= 256 more",
@@ -265,8 +244,8 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%s threads busy in all; %d at least, the default", working,
       MIN_THREADS);
   each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
-  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%.0f connection%s in all; %d at least, the default",
-      whole(connections), whole(connections) == 1 ? "" : "s", MIN_WRITERS);
+  g_autofree char *all = tide_count_of((guint64)whole(connections), "connection", NULL);
+  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%s in all; %d at least, the default", all, MIN_WRITERS);
   plan_memory(load, plan);
 }
 
@@ -278,7 +257,7 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_PARTITIONS, PARTITIONS_PER_THREAD * threads, "%d for each of %.0f threads: room to grow",
       PARTITIONS_PER_THREAD, threads);
   double bytes = messages_per_s * load->message_bytes * load->kafka_retention_s * load->replication;
-  g_autofree char *flow = size_text(messages_per_s * load->message_bytes);
+  g_autofree char *flow = tide_size_text(messages_per_s * load->message_bytes);
   g_autofree char *copies = tide_count_of(load->replication, "copy", "copies");
   set(plan, TIDE_PLAN_TOPIC_DISK, bytes / TIB / (1 - cost(COST_DISK_FREE)), "%s/s for %.1f days, %s, %.0f %% free",
       flow, load->kafka_retention_s / DAY_S, copies, cost(COST_DISK_FREE) * 100);
@@ -343,7 +322,7 @@ append_regions(GString *text, const char *what, double bytes, double regions, do
 {
   if (first == 0)
     return; /* there are no such tables */
-  g_autofree char *size = size_text(bytes), *count = count_text(MAX(regions, first));
+  g_autofree char *size = tide_size_text(bytes), *count = count_text(MAX(regions, first));
   g_string_append_printf(text, "; %s of %s: %s%s", size, what, count, regions < first ? ", as at first" : "");
 }
 
@@ -482,7 +461,7 @@ notes_of(const TidePlanLoad *load, const TidePlan *plan)
                     "for 100 %%; say by --stored what it leaves, by a table of your own");
   double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
   const char *unit;
-  double size = size_in_unit(load->memory_bytes, &unit);
+  double size = tide_size_in_unit(load->memory_bytes, &unit);
   if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * MIB)
     add_note(notes,
              "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
@@ -529,7 +508,7 @@ add_figure(TideListing *listing, const TidePlan *plan, int name)
   const TidePlanFigure *figure = &plan->figures[name];
   gboolean cut = name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK; /* of all else there are whole ones */
   const char *unit = figure->unit;
-  double size = cut ? size_in_unit(figure->value * TIB, &unit) : 0;
+  double size = cut ? tide_size_in_unit(figure->value * TIB, &unit) : 0;
   g_autofree char *value = cut ? g_strdup_printf("%.2f", size) : count_text(figure->value);
   return tide_listing_add(listing, (const char *[]){figure->title, value, unit, figure->why});
 }

@@ -3,8 +3,8 @@
 #include "commands/bench/bench.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/revision.h"
-#include "commands/cli/time_argument.h"
 #include "commands/cli/version.h"
+#include "util/units.h"
 
 #include <math.h>
 
@@ -79,17 +79,19 @@ print_facts(FILE *stream, const TideBenchReport *report)
   const TideBenchRequest *request = report->request;
   const TideBenchLoad *load = request->load;
   g_autofree char *cpu = cpu_model();
-  g_autofree char *messages = tide_count_text(load->messages->len);
-  g_autofree char *readings = tide_count_text(load->n_readings);
-  fprintf(stream, "tidemark %s (%s), build type %s; %s, %u cores\n", TIDE_VERSION, TIDE_REVISION, TIDE_BUILD_TYPE, cpu,
-          g_get_num_processors());
-  fprintf(stream, "%s: %s messages of %.0f bytes, %s readings,\n  %.2f rows and %.2f cells a reading; %s\n",
-          report->name, messages, bytes_per_message(load), readings, per_reading(report, load->n_rows),
-          per_reading(report, load->n_cells), tide_wire_protocol_name(request->protocol));
-  fprintf(stream, "CPU time of one thread, medians of %u runs\n", request->runs);
+  g_autofree char *messages = tide_count_of(load->messages->len, "message", NULL);
+  g_autofree char *readings = tide_count_of(load->n_readings, "reading", NULL);
+  g_autofree char *cores = tide_count_of(g_get_num_processors(), "core", NULL);
+  g_autofree char *runs = tide_count_of(request->runs, "run", NULL);
+  g_autofree char *given = tide_count_of(load->n_given, "message is", "messages are");
+  fprintf(stream, "tidemark %s (%s), build type %s; %s, %s\n", TIDE_VERSION, TIDE_REVISION, TIDE_BUILD_TYPE, cpu,
+          cores);
+  fprintf(stream, "%s: %s of %.0f bytes, %s,\n  %.2f rows and %.2f cells a reading; %s\n", report->name, messages,
+          bytes_per_message(load), readings, per_reading(report, load->n_rows), per_reading(report, load->n_cells),
+          tide_wire_protocol_name(request->protocol));
+  fprintf(stream, "CPU time of one thread, medians of %s\n", runs);
   if (load->n_given < load->messages->len)
-    fprintf(stream, "only %u messages are different: rows of the same key meet, which costs otherwise than new ones\n",
-            load->n_given);
+    fprintf(stream, "only %s different: rows of the same key meet, which costs otherwise than new ones\n", given);
   fputc('\n', stream);
 }
 

@@ -4,7 +4,6 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/progress.h"
-#include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "commands/tables/tables.h"
 #include "gateway/certificate_watch.h"
@@ -15,6 +14,7 @@
 #include "thrift/client/access_denied.h"
 #include "thrift/client/connection.h"
 #include "util/error.h"
+#include "util/units.h"
 
 typedef struct CheckOptions {
   gboolean offline;

@@ -1,10 +1,10 @@
 /* Checks the brokers: what of them would keep `tidemark run` from working. */
 #include "commands/check/list.h"
-#include "commands/cli/time_argument.h"
 #include "kafka/kafka_library.h"
 #include "kafka/kafka_preflight.h"
 #include "thrift/client/resolver.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 /* Long enough for a broker across an ocean, short enough to wait for. */
 #define KAFKA_TIMEOUT_MS 5000

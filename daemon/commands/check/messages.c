@@ -1,9 +1,9 @@
 /* Checks the newest messages of each topic against the tables: whether readings would overwrite each other. */
 #include "commands/check/list.h"
 #include "commands/cli/overwritten_cells.h"
-#include "commands/cli/time_argument.h"
 #include "kafka/kafka_topic_reader.h"
 #include "mapping/mapping.h"
+#include "util/units.h"
 
 /* Of a topic: enough for some rounds of all its devices, few enough to be read in seconds. */
 #define NEWEST_MESSAGES 1000u
@@ -68,14 +68,15 @@ tide_check_messages(const TideConfig *config, TideCheckList *list)
     const TideOverwritten *overwritten = tide_overwritten_cells_of(tried.overwritten, i);
     if (table->latest != TIDE_LATEST_NONE)
       continue;
-    g_autofree char *cells = tide_count_text(overwritten->n_cells), *lost = tide_count_text(overwritten->n_lost);
+    g_autofree char *cells = tide_count_of(overwritten->n_cells, "cell", NULL);
+    g_autofree char *lost = tide_count_text(overwritten->n_lost);
     g_autofree char *detail =
         overwritten->n_lost == 0
-            ? g_strdup_printf("of %s cells of these messages none overwrites another reading's", cells)
-            : g_strdup_printf(
-                  "%s of %s cells of these messages are overwritten by another reading, first in row '%s' %s: put "
-                  "a field that tells the readings apart into the key or the column's name",
-                  lost, cells, overwritten->row, overwritten->column);
+            ? g_strdup_printf("of %s of these messages none overwrites another reading's", cells)
+            : g_strdup_printf("%s of %s of these messages %s overwritten by another reading, first in row '%s' %s: put "
+                              "a field that tells the readings apart into the key or the column's name",
+                              lost, cells, overwritten->n_lost == 1 ? "is" : "are", overwritten->row,
+                              overwritten->column);
     tide_check_list_add(list, "readings", table->name, overwritten->n_lost == 0 ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,
                         detail);
   }

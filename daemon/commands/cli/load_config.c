@@ -1,10 +1,10 @@
 #include "commands/cli/load_config.h"
 
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "decode/avro_container.h"
 #include "kafka/kafka_conf.h"
 #include "util/error.h"
+#include "util/units.h"
 
 const char *
 tide_command_config_path(const TideCommandCall *call)

@@ -1,8 +1,8 @@
 #include "commands/cli/progress.h"
 
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 #include <stdio.h>
 #include <unistd.h>

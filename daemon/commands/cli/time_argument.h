@@ -34,14 +34,4 @@ gboolean tide_time_option_parse_ms(const char *option, const char *text, gint64 
 /* "2026-11-21T04:45:00.123Z"; a moment that no calendar of ours holds is its number. (transfer full) */
 char *tide_time_text(gint64 epoch_ms);
 
-/* The two largest units: "850 ms", "3.2 s", "5 min 3 s", "2 d 4 h"; a negative one is "in 3.2 s". (transfer full) */
-char *tide_age_text(gint64 age_ms);
-
-/* With a comma between thousands: "100,000". (transfer full) */
-char *tide_count_text(guint64 count);
-
-/* The same with its noun: "1 message", "1,204 messages". @more: for any count but one; NULL: the noun with an s.
- * (transfer full) */
-char *tide_count_of(guint64 count, const char *one, const char *more);
-
 G_END_DECLS

@@ -14,6 +14,7 @@
 #include "files/file_load.h"
 #include "util/clock.h"
 #include "util/state_directory.h"
+#include "util/units.h"
 
 #include <string.h>
 
@@ -192,7 +193,8 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   else if (is_told)
     tide_say("tidemark dead-letters: no dead letter matches, of %s in '%s'", readable, place);
   if (counts.n_unreadable > 0)
-    tide_say("tidemark dead-letters: %s of %s in '%s' are no dead letters", unreadable, all, place);
+    tide_say("tidemark dead-letters: %s of %s in '%s' %s", unreadable, all, place,
+             counts.n_unreadable == 1 ? "is no dead letter" : "are no dead letters");
   return TRUE;
 }
 

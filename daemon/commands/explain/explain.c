@@ -9,6 +9,7 @@
 #include "config/config_source.h"
 #include "kafka/kafka_topic_reader.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 #include <unistd.h>
 

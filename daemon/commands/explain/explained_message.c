@@ -11,6 +11,7 @@
 #include "mapping/mapping.h"
 #include "model/time/time_forms.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 #include <unistd.h>
 

@@ -6,6 +6,7 @@
 #include "config/option/option_value.h"
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"
+#include "util/units.h"
 
 static const TideTable *
 table_of(const TideExplainedRow *explained, const TideRow *row)

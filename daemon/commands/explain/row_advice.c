@@ -2,8 +2,8 @@
  * warnings of a table's declaration alone come from loading the configuration; here are those that take a reading.
  * Pure. */
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
+#include "util/units.h"
 
 #define CELL_OVERHEAD_BYTES 20u /* a KeyValue's lengths, time and type */
 

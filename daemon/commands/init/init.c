@@ -2,7 +2,6 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
 #include "commands/init/findings.h"
 #include "commands/init/init_samples.h"
@@ -15,6 +14,7 @@
 #include "mapping/mapping.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -8,6 +8,7 @@
 #include "mapping/mapping.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #include <stdio.h>
 
@@ -128,10 +129,11 @@ print_marks(TideFileLoad *load)
     n_whole += marked == TIDE_LOADED_BEFORE ? 1 : 0;
     n_partly += marked == TIDE_LOADED_PARTLY ? 1 : 0;
   }
+  g_autofree char *all = tide_count_of(files->len, "file", NULL);
   if (n_whole + n_partly > 0)
-    printf("%u of %u files: loaded before, %u more in part: all that is in them is counted here, and a load without "
+    printf("%u of %s: loaded before, %u more in part: all that is in them is counted here, and a load without "
            "'--again' leaves out what their marks say is written\n",
-           n_whole, files->len, n_partly);
+           n_whole, all, n_partly);
 }
 
 int

@@ -14,6 +14,7 @@
 #include "util/error.h"
 #include "util/log.h"
 #include "util/state_directory.h"
+#include "util/units.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -309,12 +310,12 @@ tell_of_stop(Load *load)
   tide_progress_end(&load->progress);
   TideLoadCounts counts = tide_load_report_counts(load->metrics);
   guint64 n_waiting = counts.n_received - MIN(counts.n_done, counts.n_received);
-  g_autofree char *n = tide_count_text(n_waiting);
+  g_autofree char *messages = tide_count_of(n_waiting, "message that was read is", "messages that were read are");
   g_autofree char *limit = tide_age_text(load->config->limits.drain_timeout_ms);
   if (n_waiting > 0)
-    tide_say("tidemark load: stopping: %s messages that were read are still being written, for up to %s "
+    tide_say("tidemark load: stopping: %s still being written, for up to %s "
              "(limits.drain_timeout); a second Ctrl-C ends at once",
-             n, limit);
+             messages, limit);
   else
     tide_say("tidemark load: stopping; a second Ctrl-C ends at once");
 }

@@ -1,9 +1,9 @@
 #include "commands/load/load_report.h"
 
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #include <stdio.h>
 
@@ -161,13 +161,14 @@ print_files(const TideLoadResult *result)
   guint n_files = tide_file_load_files(result->load)->len;
   guint64 n_messages = tide_load_report_counts(result->metrics).n_received;
   g_autofree char *messages = tide_count_of(n_messages, "message", NULL);
+  g_autofree char *all = tide_count_of(n_files, "file", NULL), *new = tide_count_of(n_files - n_before, "file", NULL);
   g_autofree char *took = tide_age_text(result->elapsed_us / TIDE_US_PER_MS);
   g_autofree char *rate =
       tide_count_text((guint64)((double)n_messages * TIDE_US_PER_S / (double)MAX(result->elapsed_us, 1)));
   if (n_before > 0)
-    printf("%u of %u files: loaded before, nothing is done again\n", n_before, n_files);
+    printf("%u of %s: loaded before, nothing is done again\n", n_before, all);
   if (n_before < n_files)
-    printf("%u of %u files loaded: %s in %s, %s/s\n", n_read, n_files - n_before, messages, took, rate);
+    printf("%u of %s loaded: %s in %s, %s/s\n", n_read, new, messages, took, rate);
 }
 
 /* Says so where a load that came to its end has written nothing, which is not what it was for. */

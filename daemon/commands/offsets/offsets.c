@@ -4,12 +4,12 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/stop_signal.h"
-#include "commands/cli/time_argument.h"
 #include "commands/offsets/move_plan.h"
 #include "config/topic_pattern.h"
 #include "kafka/group_offsets.h"
 #include "kafka/kafka_client.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 #include "commands/read/row_view.h"
 
 #include "commands/cli/output.h"
-#include "commands/cli/time_argument.h"
 #include "model/scratch.h"
 #include "model/table/dated_table.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #define MAX_REPORTED 10 /* rows that are told one by one; all of them are counted */
 

@@ -3,6 +3,7 @@
 
 #include "commands/cli/time_argument.h"
 #include "util/calendar.h"
+#include "util/units.h"
 
 /* What is told of a row, and of each of its cells: what the columns of a table and of CSV are, and the members in JSON.
  */

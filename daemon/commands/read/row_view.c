@@ -2,9 +2,9 @@
 
 #include "commands/cli/output.h"
 #include "commands/cli/progress.h"
-#include "commands/cli/time_argument.h"
 #include "tables/fingerprint_store.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 #include <unistd.h>
 

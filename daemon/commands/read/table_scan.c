@@ -1,7 +1,7 @@
 #include "commands/read/table_scan.h"
 
-#include "commands/cli/time_argument.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* A range that is not at its end, with its first row and the time of that: read out of the key once, however often
  * heads are compared, and in the order of keys not at all. */

@@ -12,6 +12,7 @@
 #include "tables/declared_table.h"
 #include "util/clock.h"
 #include "util/state_directory.h"
+#include "util/units.h"
 
 #include <errno.h>
 
@@ -330,24 +331,27 @@ count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, GError **error)
   *ret_counts = tide_rollup_marks_count(counting);
   return ok;
 }
+/* "2,500 rows, 10,000 cells" (transfer full) */
+static char *
+counts_text(TideRollupCounts counts)
+{
+  g_autofree char *rows = tide_count_of(counts.rows, "row", NULL), *cells = tide_count_of(counts.cells, "cell", NULL);
+  return g_strdup_printf("%s, %s", rows, cells);
+}
 
 /* The counts of both tables, and what it means where they differ. Returns: whether they are the same. */
 static gboolean
-compare_counts(const Rollup *rollup, const TideRollupCounts *copied, const TideRollupCounts *counted)
+compare_counts(const Rollup *rollup, TideRollupCounts copied, TideRollupCounts counted)
 {
-  g_autofree char *rows = tide_count_text(counted->rows);
-  g_autofree char *cells = tide_count_text(counted->cells);
-  if (copied->rows == counted->rows && copied->cells == counted->cells) {
-    printf("verified: HBase holds %s rows, %s cells of that day in '%s'\n", rows, cells, rollup->target);
-    return TRUE;
-  }
-  g_autofree char *copied_rows = tide_count_text(copied->rows);
-  g_autofree char *copied_cells = tide_count_text(copied->cells);
-  printf(
-      "DIFFERENT: HBase holds %s rows, %s cells of that day in '%s', and %s rows, %s cells were copied: readings that "
-      "came meanwhile, or other writers; run it again with --refresh\n",
-      rows, cells, rollup->target, copied_rows, copied_cells);
-  return FALSE;
+  g_autofree char *held = counts_text(counted), *expected = counts_text(copied);
+  gboolean is_same = copied.rows == counted.rows && copied.cells == counted.cells;
+  if (is_same)
+    printf("verified: HBase holds %s of that day in '%s'\n", held, rollup->target);
+  else
+    printf("DIFFERENT: HBase holds %s of that day in '%s', and %s were copied: readings that came meanwhile, or other "
+           "writers; run it again with --refresh\n",
+           held, rollup->target, expected);
+  return is_same;
 }
 
 /* Whether the target holds as much as the marks say. They may be of a copy in another cluster, or of one that was
@@ -361,8 +365,8 @@ look_whether_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
   *ret_is_done = counted.rows == copied.rows && counted.cells == copied.cells;
   if (*ret_is_done)
     return TRUE;
-  g_autofree char *found = tide_count_text(counted.rows), *expected = tide_count_text(copied.rows);
-  printf("%s: it holds %s rows of the day, not the %s that an earlier run has copied: copying from the beginning\n",
+  g_autofree char *found = tide_count_of(counted.rows, "row", NULL), *expected = tide_count_text(copied.rows);
+  printf("%s: it holds %s of the day, not the %s that an earlier run has copied: copying from the beginning\n",
          rollup->target, found, expected);
   rollup->was_resumed = FALSE;
   TideRollupMarks *anew = tide_rollup_marks_anew(rollup->marks);
@@ -389,15 +393,14 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
   if (!copy_day(rollup, error))
     return FALSE;
   TideRollupCounts copied = tide_rollup_marks_count(rollup->marks);
-  g_autofree char *rows = tide_count_text(copied.rows), *cells = tide_count_text(copied.cells);
-  g_autofree char *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
-  printf("%s: %s rows, %s cells of the day %s of '%s' copied in %s\n", rollup->target, rows, cells, rollup->day.name,
-         rollup->source->name, elapsed);
+  g_autofree char *what = counts_text(copied), *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
+  printf("%s: %s of the day %s of '%s' copied in %s\n", rollup->target, what, rollup->day.name, rollup->source->name,
+         elapsed);
   fflush(stdout);
 
   if (!count_copy(rollup, &counted, error))
     return FALSE;
-  rollup->marks->done = compare_counts(rollup, &copied, &counted);
+  rollup->marks->done = compare_counts(rollup, copied, counted);
   if (!tide_rollup_marks_save(rollup->marks, rollup->marks_path, error))
     return FALSE;
   call->failure_code = rollup->marks->done ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;

@@ -14,6 +14,7 @@
 #include "mapping/mapping.h"
 #include "model/reading.h"
 #include "util/pace.h"
+#include "util/units.h"
 
 #include <errno.h>
 

@@ -1,9 +1,9 @@
 #include "commands/status/status_view.h"
 
 #include "commands/cli/listing.h"
-#include "commands/cli/time_argument.h"
 #include "decode/decoder.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* ---- the document ---- */
 
@@ -141,7 +141,7 @@ typedef struct Column {
 
 typedef struct View {
   const char *list;
-  const char *singular, *plural;
+  const char *noun;
   const Column *columns;
   gsize n_columns;
   const char *first; /* members that bring an item to the front; NULL: none */
@@ -159,16 +159,6 @@ cut(const char *text, guint max_columns)
   while (tide_text_width(head) > max_columns - 1)
     *g_utf8_prev_char(head + strlen(head)) = '\0';
   return g_strconcat(head, "…", NULL);
-}
-
-static char *
-bytes_text(double bytes)
-{
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  guint unit = 0;
-  for (; bytes >= 1024 && unit + 1 < G_N_ELEMENTS(units); unit++)
-    bytes /= 1024;
-  return g_strdup_printf(unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
 }
 
 /* "memory, span" of ["memory","span"]. */
@@ -193,7 +183,7 @@ number_text(CellKind kind, double number)
   case CELL_SHARE:
     return g_strdup_printf("%.0f %%", number * 100);
   case CELL_BYTES:
-    return bytes_text(number);
+    return tide_size_text(number);
   case CELL_SECONDS:
     return tide_age_text((gint64)(number * 1000));
   case CELL_RATE:
@@ -285,12 +275,12 @@ static const Column recent_columns[] = {
 #define COLUMNS(columns) columns, G_N_ELEMENTS(columns)
 
 static const View views[] = {
-    {"partitions", "partition", "partitions", COLUMNS(partition_columns), "pauses"},
-    {"tables", "table", "tables", COLUMNS(table_columns)},
-    {"regions", "region", "regions", COLUMNS(region_columns)},
-    {"gateways", "gateway", "gateways", COLUMNS(gateway_columns)},
-    {"dead_letters.reasons", "reason", "reasons", COLUMNS(reason_columns)},
-    {"dead_letters.recent", "dead letter", "dead letters", COLUMNS(recent_columns)},
+    {"partitions", "partition", COLUMNS(partition_columns), "pauses"},
+    {"tables", "table", COLUMNS(table_columns)},
+    {"regions", "region", COLUMNS(region_columns)},
+    {"gateways", "gateway", COLUMNS(gateway_columns)},
+    {"dead_letters.reasons", "reason", COLUMNS(reason_columns)},
+    {"dead_letters.recent", "dead letter", COLUMNS(recent_columns)},
 };
 
 static void
@@ -319,8 +309,9 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
       shown++;
     }
   (void)tide_listing_finish(listing);
+  g_autofree char *others = tide_count_of(n - shown, view->noun, NULL);
   if (shown < n)
-    fprintf(stream, "and %u %s more\n", n - shown, n - shown == 1 ? view->singular : view->plural);
+    fprintf(stream, "and %s more\n", others);
 }
 
 /* ---- what is said in words ---- */

@@ -1,7 +1,6 @@
 /* `tidemark tables create`: makes the declared tables that are missing. */
 #include "commands/cli/output.h"
 #include "commands/cli/progress.h"
-#include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "commands/tables/split_sample.h"
 #include "commands/tables/tables.h"
@@ -11,6 +10,7 @@
 #include "tables/declared_table.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #include <stdio.h>
 
@@ -102,9 +102,9 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
   tide_progress_end(&sampling->progress);
   if (!ok)
     return FALSE;
-  g_autofree char *messages = tide_count_text(result.n_messages);
+  g_autofree char *messages = tide_count_of(result.n_messages, "message", NULL);
   if (result.timed_out)
-    tide_say("note: the sample was cut off by its time, after %s messages", messages);
+    tide_say("note: the sample was cut off by its time, after %s", messages);
   if (result.n_messages > sampling->n_rejected)
     return TRUE;
   if (sampling->n_rejected > 0)
@@ -128,8 +128,9 @@ take_points(Sampling *sampling, guint i)
         "will divide old rows only. Lead the key with a hash, a salt or the sensor",
         table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
   GArray *points = tide_split_sample_points(sample, n_regions);
-  g_autofree char *keys = tide_count_text(n_keys);
-  tide_say("%s: %u split points out of %s keys", table->name, points->len, keys);
+  g_autofree char *split_points = tide_count_of(points->len, "split point", NULL);
+  g_autofree char *keys = tide_count_of(n_keys, "key", NULL);
+  tide_say("%s: %s out of %s", table->name, split_points, keys);
   if (n_keys < (guint64)n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION)
     tide_say("warning: that is few: for %u regions, sample %u keys and more", n_regions,
              n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION);
@@ -150,10 +151,10 @@ sample_splits(const TideConfig *config, const GPtrArray *tables, const TideSampl
   Sampling sampling = {.tables = tables, .request = request};
   GPtrArray *all = NULL;
   if (prepare(&sampling, config, error) && read_messages(&sampling, config, error)) {
-    g_autofree char *rejected = tide_count_text(sampling.n_rejected), *messages = tide_count_text(sampling.n_messages);
+    g_autofree char *rejected = tide_count_text(sampling.n_rejected);
+    g_autofree char *messages = tide_count_of(sampling.n_messages, "message", NULL);
     if (sampling.n_rejected > 0)
-      tide_say("note: %s of %s messages would be rejected, the first one: %s", rejected, messages,
-               sampling.first_reject);
+      tide_say("note: %s of %s would be rejected, the first one: %s", rejected, messages, sampling.first_reject);
     all = g_ptr_array_new_with_free_func((GDestroyNotify)tide_splits_free);
     for (guint i = 0; i < tables->len; i++)
       g_ptr_array_add(all, sampling.samples->pdata[i] != NULL ? take_points(&sampling, i) : NULL);

@@ -2,6 +2,7 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
 #include "commands/verify/verification.h"
+#include "util/units.h"
 
 /* Of a value that is shown to people; JSON has all of it. */
 #define SHOWN_VALUE_BYTES 80u

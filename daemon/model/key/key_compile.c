@@ -3,6 +3,7 @@
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #define SALT_WIDTH_MAX_BYTES 10 /* a salt's digits: more would be zeros only */
 #define ESCAPABLE_MAX 126       /* the greatest byte whose escapes fit a byte: 2 * 126 + 2 */
@@ -233,10 +234,11 @@ compile_salt_digits(TideKeyPart *part, const TideKeyPartSpec *spec, GError **err
   if (spec->digest.first > G_MAXUINT32 - spec->digest.modulo)
     return tide_fail(error, TIDE_ERROR_CONFIG, "a salt's first number is too large: most begin with 0 or 1");
   guint32 needed = digits_in_base(spec->digest.first + spec->digest.modulo - 1, alphabet.len > 0 ? alphabet.len : 10);
-  if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES))
-    return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a salt of %u values is given %u digits: it needs at least %u, and at most %d",
-                     spec->digest.modulo, spec->width_bytes, needed, SALT_WIDTH_MAX_BYTES);
+  if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES)) {
+    g_autofree char *digits = tide_count_of(spec->width_bytes, "digit", NULL);
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a salt of %u values is given %s: it needs at least %u, and at most %d",
+                     spec->digest.modulo, digits, needed, SALT_WIDTH_MAX_BYTES);
+  }
   part->digest.first = spec->digest.first;
   part->digest.alphabet = copy_bytes(alphabet);
   part->fixed_bytes = spec->width_bytes > 0 ? spec->width_bytes : needed;

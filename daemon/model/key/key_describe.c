@@ -2,6 +2,7 @@
  * key. */
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
+#include "util/units.h"
 
 /* As the shell prints bytes, and with quotes escaped, so that a description has only one meaning. */
 static void
@@ -229,9 +230,9 @@ static void
 add_field(const TideKeyPart *part, const TideFieldNames *names, GPtrArray *sentences)
 {
   g_autofree char *name = quoted_name(part->value.field, names);
+  g_autofree char *bytes = tide_count_of(part->fixed_bytes, "byte", NULL);
   if (part->value.cut)
-    add(sentences,
-        g_strdup_printf("%s is cut to %u bytes: what was behind them cannot be read back", name, part->fixed_bytes));
+    add(sentences, g_strdup_printf("%s is cut to %s: what was behind them cannot be read back", name, bytes));
   if (part->value.spelling.text_case != TIDE_CASE_AS_IS)
     add(sentences, g_strdup_printf("%s is in %s case: how it was written cannot be read back", name,
                                    cases[part->value.spelling.text_case]));

@@ -260,7 +260,7 @@ FIXTURE_TEST("/dead-letter-commands/replay-sends-the-originals-again")
   produce_dead_letters(fixture);
   program_scene_prints(&fixture->scene, "dead-letters replay --all", 1, "2 messages sent again\n");
   assert_prints(fixture->scene.done.output, "1 dead letter has no original any more");
-  assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' are no dead letters");
+  assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' is no dead letter");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
   const TideMockRecord *first = records->pdata[0], *second = records->pdata[1];

@@ -90,7 +90,7 @@ PIPELINE_TEST("/status/rows-and-messages-in-flight-are-of-one-moment")
     g_autofree char *document = WAIT_STATUS(&daemon, row_in_call);
     assert_prints(document, "\"in_flight_messages\":1,\"messages_per_second\":");
     g_autofree char *next = status_client_ask(&daemon); /* the line is of just before the rows */
-    assert_prints(next, "in flight 1 messages, ");
+    assert_prints(next, "in flight 1 message, ");
     scripted_gateway_clear_fault(fixture->gateways[0], fault);
     g_autofree char *done = WAIT_STATUS(&daemon, "\"in_flight_messages\":0,\"messages_per_second\":");
   }

@@ -309,7 +309,7 @@ test_too_many_dead_letters_hold_until_a_restart(Fixture *fixture, gconstpointer 
   while (!tide_dead_letter_queue_keeps_no_more(fixture->dead_letters))
     await_change(fixture, deadline_us);
   g_autofree char *later = tide_dead_letter_queue_stall_text(fixture->dead_letters);
-  g_assert_true(g_str_has_prefix(later, "2001 of 2301 messages in the last "));
+  g_assert_true(g_str_has_prefix(later, "2,001 of 2,301 messages in the last "));
   g_assert_nonnull(strstr(later, " were to become dead letters, and 300 were written, above "));
 }
 

@@ -92,7 +92,7 @@ TEST("/bottleneck/cpu")
   TideBottleneckFacts facts = well();
   facts.unread_messages = 1000;
   facts.consumer_cpu = 0.79;
-  assert_limit(&facts, TIDE_LIMIT_KAFKA, "1000 messages");
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "1,000 messages");
   facts.consumer_cpu = 0.97;
   assert_limit(&facts, TIDE_LIMIT_CPU, "97 % of a core");
 }
@@ -262,11 +262,11 @@ TEST("/bottleneck/restart-takes-time")
   facts.in_flight_rows = 120;
   facts.busy_writers = 3;
   facts.rows_per_second = 100;
-  assert_restart(&facts, FALSE, "none is lost; 3020 rows take 30 s at the present 100.0 rows/s");
+  assert_restart(&facts, FALSE, "none is lost; 3,020 rows take 30 s at the present 100.0 rows/s");
   facts.in_flight_rows = 100;
   assert_restart(&facts, TRUE, "the stop writes and commits them");
   facts.rows_per_second = 25;
-  assert_restart(&facts, FALSE, "3000 rows take 120 s");
+  assert_restart(&facts, FALSE, "3,000 rows take 120 s");
   facts.busy_writers = 2; /* so that 25 is what came, not what HBase takes */
   assert_restart(&facts, TRUE, "the stop writes and commits them");
   facts.busy_writers = 3;

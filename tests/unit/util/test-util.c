@@ -1,4 +1,4 @@
-/* What everything stands on: bytes, times, numbers, JSON, errors, pauses, rates and addresses. */
+/* What everything stands on: bytes, times, numbers, JSON, errors, pauses, rates, units and addresses. */
 #include "unit/assert_bytes.h"
 #include "unit/test_case.h"
 #include "util/backoff.h"
@@ -8,7 +8,9 @@
 #include "util/json_writer.h"
 #include "util/listen_address.h"
 #include "util/number_text.h"
+#include "util/pace.h"
 #include "util/rate.h"
+#include "util/units.h"
 
 #include <arpa/inet.h>
 #include <math.h>
@@ -520,6 +522,86 @@ TEST("/rate/over-when-nothing-comes")
   g_assert_cmpfloat(tide_rate_a_second(rate, 1005 * SECOND), ==, 20);
   g_assert_cmpfloat(tide_rate_a_second(rate, 1009 * SECOND), <, 20);
   g_assert_cmpfloat(tide_rate_a_second(rate, 1010 * SECOND), ==, 0);
+}
+
+/* ---- paces ---- */
+
+TEST("/pace/what-is-done-together-counts-together")
+{
+  gint64 now_us = 1000 * TIDE_US_PER_S;
+  TidePace pace = {.per_s = 1000};
+  tide_pace_add(&pace, 300, now_us); /* a tenth of a second is made up for */
+  g_assert_cmpint(tide_pace_wait_us(&pace, now_us), ==, 200 * TIDE_US_PER_MS + 1);
+  tide_pace_add(&pace, 1, now_us);
+  g_assert_cmpint(tide_pace_wait_us(&pace, now_us), ==, 201 * TIDE_US_PER_MS + 1);
+  g_assert_cmpint(tide_pace_wait_us(&pace, now_us + TIDE_US_PER_S), ==, 0);
+}
+
+/* ---- units ---- */
+
+TEST("/units/sizes")
+{
+  static const struct {
+    double bytes;
+    const char *text;
+  } cases[] = {{0, "0 B"},          {1023, "1023 B"},           {1024, "1.0 KiB"},
+               {102400, "100 KiB"}, {1536.0 * 1024, "1.5 MiB"}, {1e15, "909 TiB"},
+               {1e18, "909495 TiB"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = tide_size_text(cases[i].bytes);
+    g_assert_cmpstr(text, ==, cases[i].text);
+  }
+}
+
+TEST("/units/ages-have-two-units")
+{
+  static const struct {
+    gint64 ms;
+    const char *text;
+  } cases[] = {
+      {0, "0 ms"},
+      {999, "999 ms"},
+      {1000, "1.0 s"},
+      {59999, "59.9 s"},
+      {60000, "1 min 0 s"},
+      {303000, "5 min 3 s"},
+      {3600000, "1 h 0 min"},
+      {187200000, "2 d 4 h"},
+      {-3200, "in 3.2 s"},
+      {G_MININT64, "in 106751991167 d 7 h"},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = tide_age_text(cases[i].ms);
+    g_assert_cmpstr(text, ==, cases[i].text);
+  }
+}
+
+TEST("/units/counts-have-commas")
+{
+  static const struct {
+    guint64 count;
+    const char *text;
+  } cases[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {100000, "100,000"}, {1234567, "1,234,567"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = tide_count_text(cases[i].count);
+    g_assert_cmpstr(text, ==, cases[i].text);
+  }
+}
+
+TEST("/units/a-count-has-the-noun-of-its-number")
+{
+  static const struct {
+    guint64 count;
+    const char *one, *more, *text;
+  } cases[] = {{0, "row", NULL, "0 rows"},
+               {1, "row", NULL, "1 row"},
+               {1204, "row", NULL, "1,204 rows"},
+               {1, "copy", "copies", "1 copy"},
+               {2, "copy", "copies", "2 copies"}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = tide_count_of(cases[i].count, cases[i].one, cases[i].more);
+    g_assert_cmpstr(text, ==, cases[i].text);
+  }
 }
 
 /* ---- listen address ---- */

@@ -83,14 +83,14 @@ TEST("/bench-plan/worked-by-hand")
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 88); /* 196.02 on each of 87 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 352);
   g_assert_cmpstr(plan.figures[TIDE_PLAN_MEMORY].why, ==,
-                  "2 s of rows: 267.0 MiB of history, 260.8 MiB of latest values with those that wait, one daemon "
+                  "2 s of rows: 267 MiB of history, 261 MiB of latest values with those that wait, one daemon "
                   "away; 37.5 % is for each table; in steps of 64; MemoryMax= 256 more");
   g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
                   "6.61 cores busy: 2; by regions: 88, of (16,898 + 200) / (200 - 4); by copies: 3; with one away, the "
                   "others are 1 % busy");
   g_assert_cmpstr(
       plan.figures[TIDE_PLAN_REGIONS].why, ==,
-      "one copy, in regions of 20 GiB; 330.04 TiB of history: 16,898; 524.5 MiB of latest values: 352, as at first");
+      "one copy, in regions of 20 GiB; 330 TiB of history: 16,898; 525 MiB of latest values: 352, as at first");
   double stored = 2e4 * 7000 * 30 * DAY_S + 1e5 * 5500;
   g_assert_cmpfloat_with_epsilon(figure(&plan, TIDE_PLAN_DISK), stored * 3 / 0.75 / TIB, 1e-6);
 }
@@ -125,7 +125,7 @@ TEST("/bench-plan/waiting-latest-rows-have-room")
   tide_plan_make(&load, &plan);
   /* 100,000 wait, 40,000 come in 2 s, of 1.2 x 5,500 + 220 bytes: 910.6 MiB, in three eighths of 2,428 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==, 2432);
-  assert_told(plan.figures[TIDE_PLAN_MEMORY].why, " 910.6 MiB of latest values with those that wait, ");
+  assert_told(plan.figures[TIDE_PLAN_MEMORY].why, " 911 MiB of latest values with those that wait, ");
   load.history.n_tables = 10; /* so that no table has much, and all together have three quarters */
   load.latest.n_tables = 10;
   g_auto(TidePlan) many;
@@ -251,7 +251,7 @@ TEST("/bench-plan/little-is-not-nothing")
   assert_told(text,
               "2 s of rows: 2.3 KiB of history, 2.2 KiB of latest values with those that wait, one daemon away; ");
   assert_told(text, "; 256 at least;");
-  assert_told(text, " MiB           333 bytes/s for 3.0 days, 3 copies");
+  assert_told(text, " MiB           333 B/s for 3.0 days, 3 copies");
   assert_told(text, " GiB           30 days, 3 copies");
   assert_told(text, "one copy, in regions of 20 GiB; 2.8 GiB of history: 12, as at first; 53.7 KiB of latest ");
   g_assert_null(strstr(text, "0.00 "));

@@ -77,57 +77,6 @@ TEST("/time-argument/times-are-shown-in-utc-with-milliseconds")
   }
 }
 
-TEST("/time-argument/ages-have-two-units")
-{
-  static const struct {
-    gint64 ms;
-    const char *text;
-  } cases[] = {
-      {0, "0 ms"},
-      {999, "999 ms"},
-      {1000, "1.0 s"},
-      {59999, "59.9 s"},
-      {60000, "1 min 0 s"},
-      {303000, "5 min 3 s"},
-      {3600000, "1 h 0 min"},
-      {187200000, "2 d 4 h"},
-      {-3200, "in 3.2 s"},
-      {G_MININT64, "in 106751991167 d 7 h"},
-  };
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *text = tide_age_text(cases[i].ms);
-    g_assert_cmpstr(text, ==, cases[i].text);
-  }
-}
-
-TEST("/time-argument/counts-have-commas")
-{
-  static const struct {
-    guint64 count;
-    const char *text;
-  } cases[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {100000, "100,000"}, {1234567, "1,234,567"}};
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *text = tide_count_text(cases[i].count);
-    g_assert_cmpstr(text, ==, cases[i].text);
-  }
-}
-
-TEST("/time-argument/a-count-has-the-noun-of-its-number")
-{
-  static const struct {
-    guint64 count;
-    const char *one, *more, *text;
-  } cases[] = {{0, "row", NULL, "0 rows"},
-               {1, "row", NULL, "1 row"},
-               {1204, "row", NULL, "1,204 rows"},
-               {1, "copy", "copies", "1 copy"},
-               {2, "copy", "copies", "2 copies"}};
-  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *text = tide_count_of(cases[i].count, cases[i].one, cases[i].more);
-    g_assert_cmpstr(text, ==, cases[i].text);
-  }
-}
-
 TEST("/time-argument/an-option-left-out-changes-nothing-and-a-wrong-one-is-named")
 {
   gint64 ns = 7;
