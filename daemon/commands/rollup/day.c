@@ -1,5 +1,5 @@
-#include "commands/rollup/day.h"
-
+/* Which day a rollup is of. Pure: "now" is given. */
+#include "commands/rollup/rollup.h"
 #include "model/reading.h"
 #include "model/time/time_cut.h"
 #include "model/time/time_pattern.h"

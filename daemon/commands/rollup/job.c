@@ -1,8 +1,14 @@
-#include "commands/rollup/job.h"
-
+/* Copies, or counts, the cells of a time range from all ranges of a table: several threads, each with a connection and
+ * a page of its own, so memory is bounded by the threads and not by the table.
+ *
+ * HBase itself leaves out the cells of other times (and whole files that hold none), so a day of a table that is keyed
+ * by sensor costs a walk over the keys, not over the network. A page that meets a lost connection is read again behind
+ * the last row, and a call that failed is sent again: the cells keep their times, so writing one twice changes nothing.
+ */
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
 #include "commands/read/range_reader.h"
+#include "commands/rollup/rollup.h"
 #include "thrift/wire/put_encoder.h"
 #include "util/backoff.h"
 #include "util/error.h"

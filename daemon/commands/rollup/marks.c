@@ -1,5 +1,7 @@
-#include "commands/rollup/marks.h"
-
+/* How far a rollup has come: its ranges of row keys, and in each the last row that HBase has acknowledged. Kept in a
+ * file, so that one that was killed goes on where it was; without the file it begins anew, which changes nothing but
+ * the time. */
+#include "commands/rollup/rollup.h"
 #include "util/error.h"
 
 #include <string.h>

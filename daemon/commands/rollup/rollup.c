@@ -1,4 +1,5 @@
 /* `tidemark rollup`: the nightly batch: one day of a table that is keyed by sensor, copied into a table of its own. */
+#include "commands/rollup/rollup.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -6,8 +7,6 @@
 #include "commands/cli/time_argument.h"
 #include "commands/read/gateway_session.h"
 #include "commands/read/key_arguments.h"
-#include "commands/rollup/day.h"
-#include "commands/rollup/job.h"
 #include "model/table/dated_table.h"
 #include "tables/declared_table.h"
 #include "util/clock.h"
@@ -331,6 +330,7 @@ count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, GError **error)
   *ret_counts = tide_rollup_marks_count(counting);
   return ok;
 }
+
 /* "2,500 rows, 10,000 cells" (transfer full) */
 static char *
 counts_text(TideRollupCounts counts)

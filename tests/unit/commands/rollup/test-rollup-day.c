@@ -1,5 +1,5 @@
 /* Which moments a day has, by the clocks of a zone. */
-#include "commands/rollup/day.h"
+#include "commands/rollup/rollup.h"
 
 #include "unit/test_case.h"
 #include "util/error.h"

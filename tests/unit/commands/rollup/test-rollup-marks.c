@@ -1,5 +1,5 @@
 /* The marks of a rollup, written and read back. */
-#include "commands/rollup/marks.h"
+#include "commands/rollup/rollup.h"
 
 #include "unit/assert_bytes.h"
 #include "unit/test_case.h"

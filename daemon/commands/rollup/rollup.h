@@ -1,11 +1,27 @@
-/* How far a rollup has come: its ranges of row keys, and in each the last row that HBase has acknowledged. Kept in a
- * file, so that one that was killed goes on where it was; without the file it begins anew, which changes nothing but
- * the time. */
+/* The nightly batch: which day it is of, how far it has come, and the copying itself, for the files of this room. */
 #pragma once
 
-#include "model/key/row_key.h"
+#include "config/config.h"
 
 G_BEGIN_DECLS
+
+/* ---- day.c ---- */
+
+typedef struct TideRollupDay {
+  char name[9];   /* "20170726" */
+  gint64 from_ms; /* [from, to), epoch; 23 to 25 hours in zones whose clocks are set */
+  gint64 to_ms;
+} TideRollupDay;
+
+/**
+ * tide_rollup_day_parse: the day @text, "2017-07-26" or "20170726", by the clocks of @zone (NULL: UTC).
+ * @text: NULL is the day before the one that @now_ms is in
+ * Errors: TIDE_ERROR_USAGE, to be put behind the option's name.
+ */
+gboolean tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRollupDay *ret_day,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* ---- marks.c ---- */
 
 typedef struct TideRollupCounts {
   guint64 rows;
@@ -55,5 +71,26 @@ gboolean tide_rollup_marks_save(const TideRollupMarks *marks, const char *path,
 
 /* NULL without an error where there is no file. Errors: IO, and those of read. */
 TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* ---- job.c ---- */
+
+typedef struct TideRollupOptions {
+  const TideConfig *config; /* borrowed */
+  const char *cluster;      /* borrowed: as of tide_gateway_session_cluster() */
+  TideRollupMarks *marks;   /* borrowed: say what there is to do, and are brought up to date meanwhile */
+  const char *marks_path;   /* where they are kept, every second and at the end; NULL: nowhere */
+  gboolean count_only;      /* counts what the target holds of the ranges, instead of copying the source's */
+  guint32 threads;          /* at least 1 */
+  guint64 rate_rows_per_s;  /* of all threads; 0: not limited */
+  gint64 ttl_ms;           /* rows are written with this time to live, which HBase counts from a cell's time; 0: none */
+  gint64 stall_timeout_us; /* one range without any progress for this long ends the job */
+  const volatile int *stop; /* borrowed: not 0 ends it after the pages in hand */
+} TideRollupOptions;
+
+/**
+ * tide_rollup_job_run: do it all; blocks. Its threads are "tide-rollup-N".
+ * Errors: of the range that failed first, or of the marks; CANCELLED after a stop that left work.
+ */
+gboolean tide_rollup_job_run(const TideRollupOptions *options, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS
