@@ -99,8 +99,7 @@ read_number(const TideConfigOption *option, const char *text, gint64 *ret_value,
 }
 
 static gboolean
-parse_number(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names G_GNUC_UNUSED,
-             GError **error)
+parse_number(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   gint64 value = 0, unit = stored_unit(option);
 
@@ -117,14 +116,13 @@ parse_number(const TideConfigOption *option, const char *text, gpointer member, 
 }
 
 static char *
-print_number(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names G_GNUC_UNUSED)
+print_number(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   return format_number(option, load_number(option, member) * stored_unit(option));
 }
 
 static gboolean
-parse_boolean(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names G_GNUC_UNUSED,
-              GError **error)
+parse_boolean(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   gboolean value = strcmp(text, "true") == 0;
 
@@ -135,7 +133,7 @@ parse_boolean(const TideConfigOption *option, const char *text, gpointer member,
 }
 
 static char *
-print_boolean(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names G_GNUC_UNUSED)
+print_boolean(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   return g_strdup(load_number(option, member) != 0 ? "true" : "false");
 }
@@ -161,8 +159,7 @@ tide_config_choices_join(const TideConfigChoice *choices, const char *quote)
 }
 
 static gboolean
-parse_choice(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names G_GNUC_UNUSED,
-             GError **error)
+parse_choice(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   for (const TideConfigChoice *choice = option->choices; choice->name != NULL; choice++) {
     if (strcmp(choice->name, text) == 0) {
@@ -175,7 +172,7 @@ parse_choice(const TideConfigOption *option, const char *text, gpointer member, 
 }
 
 static char *
-print_choice(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names G_GNUC_UNUSED)
+print_choice(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   return g_strdup(tide_config_choice_name(option->choices, (int)load_number(option, member)));
 }
@@ -199,8 +196,7 @@ tide_config_option_check_no_variable(const char *text, GError **error)
 }
 
 static gboolean
-parse_string(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
-             TideFieldNames *names G_GNUC_UNUSED, GError **error)
+parse_string(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   if (*text == '\0' || strlen(text) > MAX_STRING_BYTES)
     return tide_fail(error, TIDE_ERROR_CONFIG, "must be a text of 1 to %d bytes", MAX_STRING_BYTES);
@@ -211,8 +207,7 @@ parse_string(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpo
 }
 
 static gboolean
-parse_pattern(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
-              TideFieldNames *names G_GNUC_UNUSED, GError **error)
+parse_pattern(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   TideTimePattern **stored = member;
   g_autoptr(GError) reason = NULL;
@@ -226,16 +221,14 @@ parse_pattern(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gp
 }
 
 static char *
-print_pattern(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
-              const TideFieldNames *names G_GNUC_UNUSED)
+print_pattern(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   const TideTimePattern *pattern = *(TideTimePattern *const *)member;
   return pattern != NULL ? g_strdup(pattern->text) : NULL;
 }
 
 static char *
-print_string(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
-             const TideFieldNames *names G_GNUC_UNUSED)
+print_string(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   return g_strdup(*(char *const *)member);
 }
@@ -255,8 +248,7 @@ tide_config_option_check_field_name(const char *name, gsize len, GError **error)
 }
 
 static gboolean
-parse_field(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member, TideFieldNames *names,
-            GError **error)
+parse_field(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   if (!tide_config_option_check_field_name(text, strlen(text), error))
     return FALSE;
@@ -268,7 +260,7 @@ parse_field(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpoi
 }
 
 static char *
-print_field(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member, const TideFieldNames *names)
+print_field(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   TideNameId id = *(const TideNameId *)member;
   TideBytes text = id != TIDE_NAME_NONE ? tide_field_names_text(names, id) : TIDE_BYTES_EMPTY;
@@ -290,8 +282,7 @@ is_zone_name(const char *text)
 }
 
 static gboolean
-parse_zone(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpointer member,
-           TideFieldNames *names G_GNUC_UNUSED, GError **error)
+parse_zone(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names, GError **error)
 {
   GTimeZone *zone = is_zone_name(text) ? g_time_zone_new_identifier(text) : NULL;
 
@@ -304,8 +295,7 @@ parse_zone(const TideConfigOption *option G_GNUC_UNUSED, const char *text, gpoin
 }
 
 static char *
-print_zone(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
-           const TideFieldNames *names G_GNUC_UNUSED)
+print_zone(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   GTimeZone *zone = *(GTimeZone *const *)member;
   return zone != NULL ? g_strdup(g_time_zone_get_identifier(zone)) : NULL;
@@ -369,16 +359,14 @@ print_list(const char *const *texts)
 }
 
 static char *
-print_texts(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
-            const TideFieldNames *names G_GNUC_UNUSED)
+print_texts(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   const char *const *texts = *(const char *const *const *)member;
   return texts != NULL ? print_list(texts) : NULL;
 }
 
 static char *
-print_gateways(const TideConfigOption *option G_GNUC_UNUSED, gconstpointer member,
-               const TideFieldNames *names G_GNUC_UNUSED)
+print_gateways(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names)
 {
   const GPtrArray *gateways = atomic_load_explicit((GPtrArray *const _Atomic *)member, memory_order_acquire);
   g_autofree const char **texts = g_new0(const char *, gateways != NULL ? gateways->len + 1 : 1);

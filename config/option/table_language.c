@@ -167,7 +167,7 @@ parse_offset(const char *text, gpointer base, GError **error)
 
 /* Tables are printed as they are declared. */
 static char *
-print_nothing(gconstpointer base G_GNUC_UNUSED)
+print_nothing(gconstpointer base)
 {
   return NULL;
 }

@@ -26,50 +26,24 @@ tide_problems_new(void)
   return g_ptr_array_new_with_free_func((GDestroyNotify)problem_free);
 }
 
-static void G_GNUC_PRINTF(4, 0) add_problem(GPtrArray *problems, TideConfigSeverity severity,
-                                            TideSourcePosition position, const char *format, va_list args)
+void
+tide_problems_add(GPtrArray *problems, TideConfigSeverity severity, TideSourcePosition position, const char *format,
+                  ...)
 {
   TideConfigProblem *problem = g_new0(TideConfigProblem, 1);
+  va_list args;
 
   problem->severity = severity;
   problem->line = position.line;
   problem->column = position.column;
+  va_start(args, format);
   g_autofree char *text = g_strdup_vprintf(format, args);
+  va_end(args);
   g_autofree char *masked = tide_secret_mask_addresses(text);
   GString *line = g_string_new(NULL);
   tide_log_escape(line, masked, G_MAXSIZE);
   problem->text = g_string_free(line, FALSE);
   g_ptr_array_add(problems, problem);
-}
-
-void
-tide_problems_add_error(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
-{
-  va_list args;
-
-  va_start(args, format);
-  add_problem(problems, TIDE_CONFIG_ERROR, position, format, args);
-  va_end(args);
-}
-
-void
-tide_problems_add_warning(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
-{
-  va_list args;
-
-  va_start(args, format);
-  add_problem(problems, TIDE_CONFIG_WARNING, position, format, args);
-  va_end(args);
-}
-
-void
-tide_problems_add_notice(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
-{
-  va_list args;
-
-  va_start(args, format);
-  add_problem(problems, TIDE_CONFIG_NOTICE, position, format, args);
-  va_end(args);
 }
 
 guint

@@ -30,12 +30,11 @@ typedef struct TideConfigProblem {
 
 GPtrArray *tide_problems_new(void); /* (element-type TideConfigProblem), owned by the array */
 
-void tide_problems_add_error(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
-void tide_problems_add_warning(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
-void tide_problems_add_notice(GPtrArray *problems, TideSourcePosition position, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+void tide_problems_add(GPtrArray *problems, TideConfigSeverity severity, TideSourcePosition position,
+                       const char *format, ...) G_GNUC_PRINTF(4, 5);
+#define tide_problems_add_error(problems, ...) tide_problems_add(problems, TIDE_CONFIG_ERROR, __VA_ARGS__)
+#define tide_problems_add_warning(problems, ...) tide_problems_add(problems, TIDE_CONFIG_WARNING, __VA_ARGS__)
+#define tide_problems_add_notice(problems, ...) tide_problems_add(problems, TIDE_CONFIG_NOTICE, __VA_ARGS__)
 guint tide_problems_n_errors(const GPtrArray *problems);
 
 /* In the order of the file; those of one position keep the order in which they were found. */
