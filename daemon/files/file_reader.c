@@ -394,8 +394,7 @@ tide_file_reader_next(TideFileReader *reader, TideFileRecord *ret_record)
   const Entry *entry = entry_at(reader, reader->next++);
   *ret_record = (TideFileRecord){.offset = entry->offset, .text = text_of(reader, entry)};
   if (reader->header.len > 0) {
-    tide_buffer_reset(&reader->made);
-    tide_buffer_append_bytes(&reader->made, tide_buffer_bytes(&reader->header));
+    tide_buffer_set(&reader->made, tide_buffer_bytes(&reader->header));
     tide_buffer_append_bytes(&reader->made, ret_record->text);
     ret_record->text = tide_buffer_bytes(&reader->made);
   }

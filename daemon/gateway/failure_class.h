@@ -52,10 +52,4 @@ typedef struct TideFailure {
  */
 TideFailure tide_failure_of(const GError *error);
 
-static inline TideOutcome
-tide_failure_class(const GError *error)
-{
-  return tide_failure_of(error).outcome;
-}
-
 G_END_DECLS

@@ -175,6 +175,14 @@ tide_buffer_append_bytes(TideBuffer *buffer, TideBytes bytes)
   tide_buffer_append(buffer, bytes.data, bytes.len);
 }
 
+/* @bytes in place of what it holds; they must not be its own. */
+static inline void
+tide_buffer_set(TideBuffer *buffer, TideBytes bytes)
+{
+  tide_buffer_reset(buffer);
+  tide_buffer_append_bytes(buffer, bytes);
+}
+
 static inline void
 tide_buffer_append_byte(TideBuffer *buffer, guint8 byte)
 {

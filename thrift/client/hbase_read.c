@@ -142,8 +142,7 @@ problem_of_scanned(const TideBytes *row, gpointer data)
     return "a row behind the scan's range";
   if (scan->last_row.len > 0 && sign * tide_bytes_compare(*row, tide_buffer_bytes(&scan->last_row)) <= 0)
     return "a scan's row that is not behind the one before it";
-  tide_buffer_reset(&scan->last_row);
-  tide_buffer_append_bytes(&scan->last_row, *row);
+  tide_buffer_set(&scan->last_row, *row);
   return NULL;
 }
 
@@ -324,10 +323,8 @@ static void
 keep_on(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
 {
   TideHBaseClient *client = scan->client;
-  tide_buffer_reset(&kept->question);
-  tide_buffer_append_bytes(&kept->question, question);
-  tide_buffer_reset(&kept->next_start);
-  tide_buffer_append_bytes(&kept->next_start, tide_buffer_bytes(&scan->last_row));
+  tide_buffer_set(&kept->question, question);
+  tide_buffer_set(&kept->next_start, tide_buffer_bytes(&scan->last_row));
   if (!scan->request.reversed)
     tide_buffer_append_byte(&kept->next_start, 0);
   kept->used = ++client->scanners.clock;

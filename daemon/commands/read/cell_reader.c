@@ -459,8 +459,7 @@ know(TideCellReader *reader, gsize i, const TideResultCell *cell)
   Known *known = is_kept ? &reader->known[i] : &reader->known_rest;
   if (is_known(known, cell))
     return known;
-  tide_buffer_reset(&known->name);
-  tide_buffer_append_bytes(&known->name, cell->family);
+  tide_buffer_set(&known->name, cell->family);
   tide_buffer_append_bytes(&known->name, cell->qualifier);
   known->family_len = cell->family.len;
   known->column = tide_cell_reader_find(reader, cell->family, cell->qualifier);

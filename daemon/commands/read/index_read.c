@@ -237,7 +237,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
   return TRUE;
 }
 
-gboolean
+guint64
 tide_index_read_finish(const TideIndexRead *read)
 {
   const char *index = read->options.index->name;
@@ -250,17 +250,5 @@ tide_index_read_finish(const TideIndexRead *read)
     g_autofree char *rows = tide_count_of(read->n_unreadable, "row", NULL);
     tide_say("tidemark latest: %s of the index '%s' lead nowhere", rows, index);
   }
-  return read->n_missing == 0 && read->n_unreadable == 0;
-}
-
-guint64
-tide_index_read_n_missing(const TideIndexRead *read)
-{
-  return read->n_missing;
-}
-
-guint64
-tide_index_read_n_unreadable(const TideIndexRead *read)
-{
-  return read->n_unreadable;
+  return read->n_missing + read->n_unreadable;
 }

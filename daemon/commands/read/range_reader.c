@@ -115,8 +115,7 @@ keep_row(const TideResultRow *row, gpointer data)
 {
   TideRangeReader *reader = data;
   reader->n_received++;
-  tide_buffer_reset(&reader->received_key);
-  tide_buffer_append_bytes(&reader->received_key, row->row);
+  tide_buffer_set(&reader->received_key, row->row);
   if (!is_wanted(reader, row->row))
     return TRUE;
   TideResultRow kept = {.row = tide_scratch_copy(&reader->bytes, row->row), .n_cells = row->n_cells};
@@ -224,11 +223,9 @@ load_page(TideRangeReader *reader, GError **error)
   if (!reader->at_end) {
     /* The next request begins behind the last row received: at it when reversed (the row is dropped then), at the key
      * right after it when not. */
-    tide_buffer_reset(&reader->last_key);
-    tide_buffer_append_bytes(&reader->last_key, last_key);
+    tide_buffer_set(&reader->last_key, last_key);
     reader->has_last_key = TRUE;
-    tide_buffer_reset(&reader->next_start);
-    tide_buffer_append_bytes(&reader->next_start, last_key);
+    tide_buffer_set(&reader->next_start, last_key);
     if (!reader->options.reversed)
       tide_buffer_append_byte(&reader->next_start, 0);
   }

@@ -188,7 +188,7 @@ tide_print_table(const TideConfig *config, TideGatewaySession *session, const Ti
   gboolean ok = show_rows(view, index, scan, &progress, error);
   tide_progress_end(&progress);
   tide_row_view_finish(view);
-  *ret_complete = index == NULL || tide_index_read_finish(index);
+  *ret_complete = index == NULL || tide_index_read_finish(index) == 0;
   if (ok && index == NULL)
     report_none(view);
   if (ok)

@@ -122,11 +122,8 @@ gboolean tide_index_read_add(TideIndexRead *read, const TideResultRow *row, GErr
 /* Reads what is left. */
 gboolean tide_index_read_flush(TideIndexRead *read, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Tells the counts on standard error, when there are any. Returns: TRUE when every row of the index led to one. */
-gboolean tide_index_read_finish(const TideIndexRead *read);
-
-guint64 tide_index_read_n_missing(const TideIndexRead *read);    /* rows that the data table does not have */
-guint64 tide_index_read_n_unreadable(const TideIndexRead *read); /* rows of the index that name none */
+/* Tells the counts on standard error, when there are any. Returns: how many rows of the index led to none. */
+guint64 tide_index_read_finish(const TideIndexRead *read);
 
 /* ---- from a plan to the output ---- */
 

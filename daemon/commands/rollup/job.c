@@ -191,8 +191,7 @@ finish_page(Worker *worker)
     return FALSE;
   tide_mutex_lock(&job->lock);
   if (worker->counts.rows > 0) {
-    tide_buffer_reset(&range->mark);
-    tide_buffer_append_bytes(&range->mark, tide_buffer_bytes(&worker->last_row));
+    tide_buffer_set(&range->mark, tide_buffer_bytes(&worker->last_row));
   }
   range->counts.rows += worker->counts.rows;
   range->counts.cells += worker->counts.cells;
@@ -212,8 +211,7 @@ work_through(Worker *worker)
       return finish_page(worker);
     if (!worker->job->options->count_only && !copy_row(worker, row))
       return FALSE;
-    tide_buffer_reset(&worker->last_row);
-    tide_buffer_append_bytes(&worker->last_row, row->row);
+    tide_buffer_set(&worker->last_row, row->row);
     worker->counts.rows++;
     worker->counts.cells += row->n_cells;
     tide_range_reader_pass(worker->reader);

@@ -245,13 +245,6 @@ compare_samples(gconstpointer a, gconstpointer b)
                     : tide_bytes_compare(tide_buffer_bytes(&left->qualifier), tide_buffer_bytes(&right->qualifier));
 }
 
-static void
-set_bytes(TideBuffer *buffer, TideBytes bytes)
-{
-  tide_buffer_reset(buffer);
-  tide_buffer_append_bytes(buffer, bytes);
-}
-
 /* Whether @entry, of the table at @slot, is the sample's cell, whatever its value. */
 static gboolean
 is_of_cell(const TideVerifySample *sample, guint slot, const TideVerifyEntry *entry)
@@ -269,12 +262,12 @@ tide_verify_samples_take(TideVerification *verification, guint slot, const TideR
     if (!sample->has_message || !is_of_cell(sample, slot, entry))
       continue;
     if (sample->has_lost && sample->lost.value == entry->value)
-      set_bytes(&sample->lost_value, cell->value);
+      tide_buffer_set(&sample->lost_value, cell->value);
     if (sample->entry.value != entry->value)
       continue;
-    set_bytes(&sample->row, row->key);
-    set_bytes(&sample->qualifier, cell->column->qualifier);
-    set_bytes(&sample->expected, cell->value);
+    tide_buffer_set(&sample->row, row->key);
+    tide_buffer_set(&sample->qualifier, cell->column->qualifier);
+    tide_buffer_set(&sample->expected, cell->value);
     sample->has_expected = sample->is_resolved = TRUE;
   }
 }
@@ -336,9 +329,9 @@ take_sampled_row(const TideResultRow *row, gpointer data)
       TideVerifySample *sample = sample_at(job->of, i);
       if (sample->has_message || !is_of_cell(sample, job->slot, &entry))
         continue;
-      set_bytes(&sample->row, row->row);
-      set_bytes(&sample->qualifier, row->cells[k].qualifier);
-      set_bytes(&sample->found, row->cells[k].value);
+      tide_buffer_set(&sample->row, row->row);
+      tide_buffer_set(&sample->qualifier, row->cells[k].qualifier);
+      tide_buffer_set(&sample->found, row->cells[k].value);
       sample->found_ms = entry.time_ms;
       sample->has_found = sample->is_resolved = TRUE;
     }
@@ -356,7 +349,7 @@ take_found_row(const TideResultRow *row, gpointer data)
     if (!tide_bytes_equal(cell->qualifier, tide_buffer_bytes(&sample->qualifier)) ||
         (sample->has_found && cell->timestamp_ms < sample->found_ms))
       continue;
-    set_bytes(&sample->found, cell->value);
+    tide_buffer_set(&sample->found, cell->value);
     sample->found_ms = cell->timestamp_ms;
     sample->has_found = TRUE;
   }
