@@ -584,7 +584,6 @@ tide_layout_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reade
   layout->calls = calls;
   layout->reader = reader;
   layout->level = layout->step = 0;
-  layout->is_last = FALSE;
   if (!calls->peek(reader, &next, &place) ||
       (next == TIDE_NEXT_LIST && layout->message_may_be_list && !peek_inside(layout, &first)))
     return FALSE;

@@ -411,7 +411,7 @@ drop_fields(TideReadingBuilder *builder)
     memset(builder->known, 0, builder->n_known * sizeof *builder->known);
 }
 
-static void
+static inline void
 end_reading(TideReadingBuilder *builder)
 {
   if (builder->n_readings == builder->readings_capacity) {

@@ -375,16 +375,18 @@ TEST("/formats/a-list-in-avro-that-is-readings")
   static char *positions[] = {x, y, NULL};
   static const LayoutCase cases[] = {
       {{.positions = positions},
-       TIDE_BYTES_LITERAL("\x04\x04\x02\x04\x00\x04\x06\x08\x00\x00"),
+       TIDE_BYTES_LITERAL("\x02\x04\x02\x04\x02\x04\x00\x02\x04\x06\x08\x00\x00"),
        "x=N:1 y=N:2;x=N:3 y=N:4;",
        ""},
-      {{.positions = positions}, TIDE_BYTES_LITERAL("\x00"), "", ""},
+      {{.positions = positions}, TIDE_BYTES_LITERAL("\x02\x04\x00\x02\x00\x04\x00"), "x=N:1 y=N:2;", ""},
+      {{.positions = positions}, TIDE_BYTES_LITERAL("\x02\x00"), "", ""},
   };
   if (!tide_format_is_built_in(TIDE_FORMAT_AVRO)) {
     g_test_skip("Avro is left out");
     return;
   }
-  const TideAvroSchema *schema = schema_of("{'type':'array','items':{'type':'array','items':'int'}}");
+  const TideAvroSchema *schema = schema_of("[{'type':'record','name':'R','fields':[]},{'type':'array','items':"
+                                           "['int',{'type':'array','items':'int'}]}]");
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
   fixture.options.schema = schema;
   check_layouts(&fixture, cases, G_N_ELEMENTS(cases));
