@@ -55,7 +55,7 @@ options_of(TideReadingFormat format, const guint8 *data, gsize size, gsize *ret_
   guint8 byte = data[0];
   gboolean has_layout = (byte & 128) != 0 && size > 1;
   *ret_head = has_layout ? 2 : 1;
-  static char a[] = "a", b[] = "b", tab[] = "\t", na[] = "NA";
+  static char a[] = "a", b[] = "b", tab[] = "\t", na[] = "NA", hash[] = "#";
   static char *columns[] = {a, b, NULL}, *null_values[] = {na, NULL};
   gboolean is_tight = (byte & 4) != 0, has_columns = (byte & 32) != 0, has_tabs = (byte & 64) != 0;
   return (TideDecodeOptions){
@@ -69,7 +69,11 @@ options_of(TideReadingFormat format, const guint8 *data, gsize size, gsize *ret_
               .header = !has_columns,
               .delimiter = has_tabs ? tab : NULL,
               .quotes = !has_tabs,
+              .comment = (byte & 16) != 0 ? hash : NULL,
+              .trim = (byte & 2) != 0,
+              .decimal_comma = has_tabs && (byte & 1) != 0,
               .null_values = (byte & 1) != 0 ? null_values : NULL},
+      .influx = {.tag_prefix = (byte & 64) != 0 ? a : NULL, .field_prefix = (byte & 32) != 0 ? b : NULL},
       .protobuf = fuzz_descriptors,
       .fields = fuzz_fields,
       .booleans = (byte & 8) != 0 ? TIDE_BOOLEAN_NUMBER : TIDE_BOOLEAN_TEXT,

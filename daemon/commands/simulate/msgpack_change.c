@@ -1,5 +1,6 @@
 /* MessagePack: what its library unpacks, changed, and packed again. */
 #include "commands/simulate/value_change.h"
+#include "model/value_text.h"
 
 #include <msgpack.h>
 
@@ -35,6 +36,21 @@ change_time(TideValueChange *change, msgpack_object *object, msgpack_zone *zone)
   object->via.ext.size = sizeof bytes;
 }
 
+/* What @key names its member: a text, or an integer's digits, in @room. FALSE: it names none. */
+static gboolean
+name_of(const msgpack_object *key, char room[TIDE_VALUE_TEXT_BYTES], TideBytes *ret_name)
+{
+  if (key->type == MSGPACK_OBJECT_STR)
+    *ret_name = tide_bytes(key->via.str.ptr, key->via.str.size);
+  else if (key->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+    *ret_name = tide_integer_text(room, key->via.u64, FALSE);
+  else if (key->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+    *ret_name = tide_signed_text(room, key->via.i64);
+  else
+    return FALSE;
+  return TRUE;
+}
+
 /* Calls itself for what is nested. FALSE: it cannot be walked through. */
 static gboolean
 change_object(TideValueChange *change, msgpack_object *object, msgpack_zone *zone, guint depth)
@@ -45,12 +61,13 @@ change_object(TideValueChange *change, msgpack_object *object, msgpack_zone *zon
   if (is_map || object->type == MSGPACK_OBJECT_ARRAY) {
     for (guint32 i = 0; i < (is_map ? object->via.map.size : object->via.array.size); i++) {
       msgpack_object *inner = is_map ? &object->via.map.ptr[i].val : &object->via.array.ptr[i];
-      const msgpack_object *key = is_map ? &object->via.map.ptr[i].key : NULL;
+      char room[TIDE_VALUE_TEXT_BYTES];
+      TideBytes name;
       gsize outer = change->path.len;
-      if (is_map && key->type != MSGPACK_OBJECT_STR)
+      if (is_map && !name_of(&object->via.map.ptr[i].key, room, &name))
         return FALSE;
       if (is_map)
-        outer = tide_value_change_enter(change, tide_bytes(key->via.str.ptr, key->via.str.size));
+        outer = tide_value_change_enter(change, name);
       else if (depth > 0) /* the elements of a message that is a list have no names: they are readings */
         outer = tide_value_change_enter_element(change, i);
       if (!change_object(change, inner, zone, depth + 1))
