@@ -185,7 +185,7 @@ add_element(Compiler *compiler, TideTimePiece *piece, const struct Element *elem
     compiler->scopes[i].open->is_alternative |= (compiler->scopes[i].before & element->says) != 0;
   pattern->longest_bytes += element->longest_bytes > 0 ? element->longest_bytes : piece->most_digits;
   compiler->has_varying |= piece->least_digits != piece->most_digits;
-  if (element->kind == PIECE_FRACTION && pattern->fraction_digits == 0)
+  if (element->kind == PIECE_FRACTION && !(pattern->named & TIDE_NAMES(FRACTION)))
     pattern->fraction_digits = piece->most_digits;
   pattern->descends &= compiler->last == NULL || element->level == compiler->last->level + 1;
   pattern->first_level = MIN(pattern->first_level, element->level);

@@ -30,7 +30,7 @@ typedef struct TideTimePattern {
   gsize n_pieces;
   guint named;               /* TIDE_NAMES(...), of optional parts as well */
   guint always_named;        /* those outside of optional parts */
-  int fraction_digits;       /* 0: no fraction, or one of any length */
+  int fraction_digits;       /* of the fraction that is printed; 0: none, or one of any length */
   guint32 width_bytes;       /* 0: varies */
   guint32 longest_bytes;     /* what it may print */
   TideTimeLevel first_level; /* the largest and the smallest element named */

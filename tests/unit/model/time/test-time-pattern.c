@@ -1,5 +1,5 @@
 /* The language of time patterns, and times as numbers, in both directions. */
-#include "model/time/time_text.h"
+#include "model/time/time_forms.h"
 #include "model/time/zone_spans.h"
 #include "unit/test_case.h"
 #include "unit/time_zones.h"
@@ -112,6 +112,10 @@ TEST("/time-pattern/texts")
       {"[yyyy-MM-dd][dd.MM.yyyy]", "28.11.2026", T_S - 47383 * NS_PER_S, "2026-11-28"},
       {"[yyyy-MM-dd][dd.MM.yyyy]", "2026-11-2828.11.2026", -1, NULL},
       {"[yyyy-MM-dd][dd.MM.yyyy]", "", -1, NULL},
+      /* what a part took before it did not fit is free again; what is left must not have gaps */
+      {"yyyy-MM-dd[ HH:mm][ HH'h']", "2026-11-28 13h", T_S - 583 * NS_PER_S, "2026-11-28 13:00"},
+      {"yyyyMMdd HH[mm'm']ss's'", "20261128 1309m43s", T_S, NULL},
+      {"yyyyMMdd HH[mm'm']ss's'", "20261128 1343s", -1, NULL},
       {"yyyyMMdd[HHmm]'['", "20261128[", T_S - 47383 * NS_PER_S, "202611280000["},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -225,6 +229,20 @@ TEST("/time-pattern/keys-have-no-more-than-they-had")
   g_assert_null(tide_time_pattern_compile("yyyyM", TIDE_PATTERN_KEY, NULL));
 }
 
+TEST("/time-pattern/resolution-is-that-of-what-is-printed")
+{
+  static const struct {
+    const char *pattern;
+    gint64 step_ns;
+  } cases[] = {{"yyyyMMdd", 86400 * NS_PER_S}, {"HH:mm[:ss]", NS_PER_S},
+               {"HH:mm:ss.SSS", 1000000},      {"HH:mm:ss.f", 1},
+               {"HH:mm:ss[.f][,SSS]", 1},      {"HH:mm:ss[.SSS][,f]", 1000000}};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(TideTimePattern) pattern = pattern_of(cases[i].pattern);
+    g_assert_cmpint(tide_time_pattern_resolution_ns(pattern), ==, cases[i].step_ns);
+  }
+}
+
 /* ---- in both directions ---- */
 
 /* Elements in any order with something between them, some of them optional. */
@@ -320,6 +338,40 @@ TEST("/time-text/numbers-in-both-directions")
     tide_time_text_print_count(cases[i].format, ns, FALSE, &out);
     tide_buffer_append_byte(&out, '\0');
     g_assert_cmpstr((const char *)out.data, ==, cases[i].printed != NULL ? cases[i].printed : cases[i].text);
+  }
+}
+
+TEST("/time-text/a-leap-second-is-told")
+{
+  TideTimeElements elements;
+  const char *detail = NULL;
+  g_assert_false(tide_time_text_read_rfc3339(TIDE_BYTES_LITERAL("2016-12-31T23:59:60Z"), &elements, &detail));
+  g_assert_nonnull(strstr(detail, "leap second"));
+}
+
+/* What no form reads between 2000 and 2100, or before the declared earliest, has no remedy. */
+TEST("/time-forms/remedies")
+{
+  static const struct {
+    const char *text;
+    gint64 earliest_ms;
+    const char *remedy;
+  } cases[] = {
+      {"1795871383", 0, "'format: epoch_s' in 'readings.time' reads it"},
+      {"1795871383", G_GINT64_CONSTANT(1800000000000), NULL},
+      {"5000000000000", 0, NULL}, /* milliseconds of 2128 */
+      {"46354.5", 0, "'format: excel' and a 'zone' in 'readings.time' reads it"},
+      {"13:09:43", 0,
+       "'format: pattern' with 'pattern: \"HH:mm[:ss[.f][,f]]\"' and a 'zone' in 'readings.time' reads it"},
+      {"Sat Nov 28 13:09:43 UTC 2026", 0,
+       "'format: pattern' with 'pattern: \"EEE MMM d HH:mm:ss 'UTC' yyyy\"' and 'zone: UTC' in 'readings.time' reads "
+       "it"},
+      {"soon", 0, NULL},
+      {"", 0, NULL},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *remedy = tide_time_forms_remedy(tide_bytes_of_string(cases[i].text), cases[i].earliest_ms);
+    g_assert_cmpstr(remedy, ==, cases[i].remedy);
   }
 }
 

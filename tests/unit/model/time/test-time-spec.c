@@ -414,6 +414,72 @@ TEST("/time-spec/a-number-is-added")
   }
 }
 
+/* The day there can be two days after that of UTC: 14 hours by the offset, and 12 that the clock may be ahead. */
+TEST("/time-spec/time-of-day-with-an-offset-takes-the-date-there")
+{
+  g_auto(ReadingFixture) fixture;
+  g_autoptr(TideTimePattern) pattern = tide_time_pattern_compile("HH:mm:ssX", TIDE_PATTERN_TEXT, NULL);
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {.field = reading_fixture_id(&fixture, "ts"),
+                       .format = TIDE_TIME_PATTERN,
+                       .pattern = pattern,
+                       .date_field = TIDE_NAME_NONE,
+                       .max_future_ms = 12 * 3600000};
+  TideMessage message = {.timestamp_ms = G_GINT64_CONSTANT(1426546800000)}; /* 2015-03-16T23:00:00Z */
+  TideReject reject;
+  gint64 ns = 0;
+  reading_fixture_set(&fixture, "ts", "00:30:00+14");
+  g_assert_true(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+  g_assert_cmpint(ns, ==, G_GINT64_CONSTANT(1426588200000000000));
+}
+
+TEST("/time-spec/what-is-cut-is-told")
+{
+  static const struct {
+    const char *text;
+    gboolean was_cut;
+  } cases[] = {{"2015-03-16T19:53:32.123456789Z", FALSE}, {"2015-03-16T19:53:32.1234567891Z", TRUE}};
+  g_auto(ReadingFixture) fixture;
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {
+      .field = reading_fixture_id(&fixture, "ts"), .format = TIDE_TIME_RFC3339, .date_field = TIDE_NAME_NONE};
+  TideRecordTime record = {.record_ms = -1};
+  TideReject reject;
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideEventTime time;
+    reading_fixture_set(&fixture, "ts", cases[i].text);
+    g_assert_true(tide_time_spec_read(&spec, &fixture.reading, &record, &time, &reject));
+    g_assert_cmpint(time.was_cut, ==, cases[i].was_cut);
+  }
+}
+
+/* The value that does not fit is in the sentence: so much of it as a line holds, and nothing that a terminal obeys. */
+TEST("/time-spec/the-value-is-told")
+{
+  static const struct {
+    const char *text, *told;
+  } cases[] = {
+      {"next week", ", in 'ts' ('next week')"},
+      {"\x1b[2J", ", in 'ts' ('\\x1B[2J')"},
+      {"0123456789012345678901234567890123456789012345678901234567890",
+       "('012345678901234567890123456789012345678901234567890123456789...')"},
+  };
+  g_auto(ReadingFixture) fixture;
+  reading_fixture_init(&fixture);
+  TideTimeSpec spec = {
+      .field = reading_fixture_id(&fixture, "ts"), .format = TIDE_TIME_RFC3339, .date_field = TIDE_NAME_NONE};
+  TideMessage message = {.timestamp_ms = RECORD_MS};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideReject reject;
+    gint64 ns;
+    reading_fixture_set(&fixture, "ts", cases[i].text);
+    g_assert_false(read_ns(&spec, &fixture.reading, &message, &ns, &reject));
+    g_autofree char *told = tide_reject_describe(&reject);
+    g_test_message("%s", told);
+    g_assert_nonnull(strstr(told, cases[i].told));
+  }
+}
+
 TEST("/time-spec/only-plausible-times-are-taken")
 {
   static const struct {
