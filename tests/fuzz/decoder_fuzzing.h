@@ -53,7 +53,8 @@ options_of(TideReadingFormat format, const guint8 *data, gsize size, gsize *ret_
 {
   static char separator[] = "/", root[] = "a/payload", each[] = "metrics";
   guint8 byte = data[0];
-  gboolean has_layout = (byte & 128) != 0 && size > 1;
+  gboolean is_of_lines = format == TIDE_FORMAT_CSV || format == TIDE_FORMAT_INFLUX;
+  gboolean has_layout = !is_of_lines && (byte & 128) != 0 && size > 1;
   *ret_head = has_layout ? 2 : 1;
   static char a[] = "a", b[] = "b", tab[] = "\t", na[] = "NA", hash[] = "#";
   static char *columns[] = {a, b, NULL}, *null_values[] = {na, NULL};
