@@ -296,7 +296,7 @@ TEST("/log/glib/messages-come-out-as-lines")
   g_log_structured_standard("Thrift", G_LOG_LEVEL_MESSAGE, "x.c", "1", "f", "a library's %s", "message");
   g_autofree char *text = captured(&capture);
   capture_end(&capture);
-  g_assert_true(g_str_has_suffix(text, ": a library's message  GLIB_DOMAIN=Thrift\n"));
+  g_assert_true(g_str_has_suffix(text, ": a library's message [library]  GLIB_DOMAIN=Thrift\n"));
   g_assert_nonnull(strstr(text, " notice "));
 }
 
