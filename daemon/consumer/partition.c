@@ -337,7 +337,7 @@ count_end(TidePartition *partition, gint64 offset, TideCounter *counter)
 static void
 note_written(TidePartition *partition, gint64 offset)
 {
-  partition->fresh.written += tide_rewind_is_reread(&partition->rewind, offset) ? 0 : 1;
+  partition->fresh.written += tide_rewind_has_ended(&partition->rewind, offset) ? 0 : 1;
   count_end(partition, offset, partition->counters.messages_written);
 }
 

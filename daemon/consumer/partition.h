@@ -163,8 +163,8 @@ typedef struct TidePartitionCounters {
   char *labels; /* owned */
 } TidePartitionCounters;
 
-/* Messages, without what is read again after a rewind: by these the share of dead letters is judged. The counters may
- * be shared by the consumers of a process. */
+/* Messages as they are received and written for the first time, whatever is read again after a rewind: by these the
+ * share of dead letters is judged. The counters may be shared by the consumers of a process. */
 typedef struct TideFreshMessages {
   guint64 received;
   guint64 written;

@@ -342,7 +342,7 @@ TEST("/log/stderr/stalled-reader-costs-no-time")
   g_assert_true(g_str_has_suffix(first, "\n"));
   g_autofree char *notice = g_strdup_printf(" warning log: %u log lines were dropped", N_LINES - n_taken);
   g_assert_nonnull(strstr(second, notice));
-  g_assert_true(g_str_has_suffix(second, ": the reader is back\n"));
+  g_assert_true(g_str_has_suffix(second, ": the reader is back [line]\n"));
 }
 
 TEST("/log/stderr/reader-gone-does-not-kill")
