@@ -57,7 +57,7 @@ def main() -> int:
     for number, (messages, options, readings) in enumerate(lines, 1):
         sent = re.findall(r"`([^`]+)`", messages)
         # {NAME} needs quotes in a mapping between braces.
-        quoted = [re.sub(r"(\S*\{\S*)", r'"\1"', option) for option in re.findall(r"`([^`]+)`", options)]
+        quoted = [re.sub(r"(\S*\{\w\S*)", r'"\1"', option) for option in re.findall(r"`([^`]+)`", options)]
         fields = fields_of(program, sent, ", ".join(quoted))
         wanted = expected(readings, len(sent))
         failed += fields != wanted

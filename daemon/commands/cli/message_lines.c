@@ -102,8 +102,8 @@ tide_message_remedy(const TideDecodeOptions *decode, TideBytes message)
     text = tide_bytes_from(text, 1);
   if (decode->format != TIDE_FORMAT_JSON || text.len == 0 || text.data[0] != '"')
     return NULL;
-  return "the message is a JSON text: where it holds JSON, 'readings.fields: [{ open: $value }]' opens it, and 'jq -c "
-         "fromjson' shows what it holds";
+  return "the message is a JSON text: where it holds JSON, 'positions: [message]' and 'fields: [{ open: message, into: "
+         "\"\" }]' of 'readings' open it, and 'jq -c fromjson' shows what it holds";
 }
 
 gboolean

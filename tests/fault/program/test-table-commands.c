@@ -518,9 +518,13 @@ PROGRAM_TEST("/table-commands/explain-names-what-helps-by-the-cause")
                 "\n  remedy: it stands around the list of readings as well as in them: 'readings.outer_prefix' puts");
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"o\",\"ts\":1501028163000,\"host\":\"i\"}\n"),
                 "\n  remedy: let senders name each field once");
+  static const char text[] = "\"{\\\"host\\\":\\\"h\\\",\\\"ts\\\":1501028163000,\\\"x\\\":1}\"\n";
   assert_prints(
-      explain_one(fixture, EPOCH, "", "\"{\\\"host\\\":\\\"h\\\"}\"\n"),
-      "\n  remedy: the message is a JSON text: where it holds JSON, 'readings.fields: [{ open: $value }]' opens");
+      explain_one(fixture, EPOCH, "", text),
+      "\n  remedy: the message is a JSON text: where it holds JSON, 'positions: [message]' and 'fields: [{ open: "
+      "message, into: \"\" }]' of 'readings' open it");
+  static const char opened[] = "positions: [message], fields: [{ open: message, into: \"\" }], " EPOCH;
+  assert_silent(explain_one(fixture, opened, "", text), "remedy");
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"x\":1}\n"),
                 "\n  remedy: an empty field is refused, whatever the key's 'default'");
   assert_silent(explain_one(fixture, "each: data/obs, " EPOCH, "", "{\"host\":\"h\",\"data\":{\"x\":1}}\n"),
