@@ -31,6 +31,7 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   decoder->reader = tide_format_of(options)->reader;
   decoder->record_fields = tide_record_fields_new(names, n_known);
   decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
+  decoder->made = decoder->builder; /* rows that were scanned are asked for rejects without a decode */
   decoder->layout = tide_layout_new(options);
   tide_shaper_init(&decoder->shaper, options, decoder->layout, decoder->builder, &decoder->scratch);
   if (decoder->reader->open != NULL)

@@ -55,8 +55,9 @@ class World:
         self.gateway, self.directory = gateway, directory
         directory.mkdir()
         text = text.replace("kafka:\n", "kafka:\n  threads: 1\n").replace("127.0.0.1:9092", brokers).replace("127.0.0.1:9090", f"127.0.0.1:{self.gateway.greeting}")
-        for name in ("avro.avsc", "protobuf.desc"):
-            (directory / name).write_bytes((ROOT / "config/examples" / name).read_bytes())
+        for schema in (ROOT / "config/examples").iterdir():
+            if schema.suffix in (".avsc", ".desc"):
+                (directory / schema.name).write_bytes(schema.read_bytes())
         self.config = directory / "tidemark.yaml"
         self.config.write_text(text + "\nservice: { http: off }\ndead_letters: { file: letters.jsonl }\n")
         self.run("tables", "create")
@@ -96,7 +97,7 @@ class Moving(unittest.TestCase):
         """The tables as the daemon writes them."""
         kafka = Kafka(BUILD / "tests/fault/mock-kafka")
         self.addCleanup(kafka.end)
-        topic = re.search(r"topics: \[(\w+)\]", text)
+        topic = re.search(r"topics: \[([\w.]+)\]", text)
         assert topic
         kafka.ask("topic", topic[1], "1")
         for message in messages:
