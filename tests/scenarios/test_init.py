@@ -137,11 +137,11 @@ def test_forms(scene: Scene) -> None:
     message = json.dumps({"id": 7, "data": {"buoy": "b", "at": NOW_MS, "obs": [{"k": "wave", "v": 1}, {"k": "temp", "v": 2}]}}) + "\n"
     scene.run("init", "--each", "data/obs", "-c", "each.yaml", text=message)
     keys = explained_keys(scene, "each.yaml", message)
-    assert keys == {"METRIC": {f"b#{k}#{NOW_MS}" for k in ("wave", "temp")}, "CURRENT_METRIC": {"b#wave", "b#temp"}}, keys
+    assert keys == {"METRIC": {f"7#{k}#{NOW_MS}" for k in ("wave", "temp")}, "CURRENT_METRIC": {"7#wave", "7#temp"}}, keys
     (scene.directory / "each.json").write_text(json.dumps(json.loads(message), indent=1))
     said = scene.run("init", "--each", "data/obs", "-c", "file.yaml", "each.json")
     assert "\nand 1 more: tidemark explain --offline -c file.yaml --whole < each.json\n" in said, said
-    said = scene.run("init", "--each", "data/obs", "--key", "buoy", "-c", "one.yaml", text=message)
+    said = scene.run("init", "--each", "data/obs", "--key", "data/buoy", "-c", "one.yaml", text=message)
     assert "1 reading has key and time of another one" in said, said
     for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),
                         (["--format", "csv", "--time", iso(NOW_MS)], 64), (["--format", "csv"], 65),

@@ -182,13 +182,14 @@ begin_samples(Init *init, GError **error)
                   *message = g_strdup(options->message);
   g_autofree char *url = g_strdup(options->registry), *user = g_strdup(options->registry_user);
   g_autofree char *password = g_strdup(options->registry_password), *ca = g_strdup(options->registry_ca);
-  TideDecodeOptions decode = {
-      .format = format, .schema_file = schema, .message = message, .framing = (TideSchemaFraming)options->framing};
-  tide_init_set_each(&decode, options->each);
+  g_autofree char *each = g_strdup(options->each);
+  TideDecodeOptions decode = {.format = format,
+                              .schema_file = schema,
+                              .message = message,
+                              .framing = (TideSchemaFraming)options->framing,
+                              .layout.each = each};
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
   TideConfig *config = load_places(init, &decode, &registry, error);
-  g_free(decode.layout.root);
-  g_free(decode.layout.each);
   if (config == NULL)
     return FALSE;
   if (is_own)
@@ -517,8 +518,8 @@ static const TideOption init_options[] = {
      .choices = formats, .letter = 'f'},
     {"columns", "NAMES", TIDE_TEXT(InitOptions, columns),
      "of csv, the names of each line's values, with commas between them (the first line of each message)"},
-    {"each", "MEMBER", TIDE_TEXT(InitOptions, each),
-     "the list of readings in each message, behind the names of objects around it: payload/metrics"},
+    {"each", "PATH", TIDE_TEXT(InitOptions, each),
+     "the way to the readings of each message, as 'readings.each' has it: payload/metrics, servers/{server}"},
     {"schema", "FILE", TIDE_TEXT(InitOptions, schema),
      "of avro, the schema of all messages; of protobuf, a descriptor set (protoc --include_imports "
      "--descriptor_set_out)"},

@@ -32,14 +32,6 @@ free_sample(gpointer data)
   g_free(sample);
 }
 
-void
-tide_init_set_each(TideDecodeOptions *decode, const char *each)
-{
-  const char *slash = each != NULL ? strrchr(each, '/') : NULL;
-  decode->layout.root = slash != NULL ? g_strndup(each, (gsize)(slash - each)) : NULL;
-  decode->layout.each = g_strdup(slash != NULL ? slash + 1 : each);
-}
-
 static void
 set_form(TideDecodeOptions *decode, const TideInitForm *form)
 {
@@ -49,7 +41,7 @@ set_form(TideDecodeOptions *decode, const TideInitForm *form)
   decode->csv.columns = form->columns != NULL ? g_strsplit(form->columns, ",", -1) : NULL;
   for (char **name = decode->csv.columns; name != NULL && *name != NULL; name++)
     g_strstrip(*name);
-  tide_init_set_each(decode, form->each);
+  decode->layout.each = g_strdup(form->each);
 }
 
 /* @config: (transfer full) */
@@ -145,8 +137,9 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
            "'--format influx', values with commas below a line of names with '--format csv'";
   gboolean has_lists = (tide_format_of(samples->decode)->takes & TIDE_TAKES_STRUCTURE) != 0;
   if (reason == TIDE_REJECT_MISSING_FIELD && has_lists)
-    return "'--each' names the list of readings in each message, behind the names of objects around it: "
-           "payload/metrics";
+    return "'--each' is the way to the readings of each message, a name for each step: payload/metrics, or "
+           "servers/{server} "
+           "where names are data";
   if (samples->form.columns != NULL)
     return "'--columns' names the values of each line, in their order";
   return samples->form.format == TIDE_FORMAT_CSV ? NO_HEADER : "see readings in docs/configuration.md";

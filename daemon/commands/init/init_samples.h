@@ -20,7 +20,7 @@ typedef struct TideInitSample {
 typedef struct TideInitForm {
   TideReadingFormat format;
   const char *columns;       /* of CSV, with commas between them; NULL: the first line of each message has them */
-  const char *each;          /* the list of readings: its name behind those of the objects around it; NULL: none */
+  const char *each;          /* readings.each: the way to the readings of a message; NULL: it is one, or a list of them */
   TideSchemaFraming framing; /* of JSON */
 } TideInitForm;
 
@@ -40,10 +40,6 @@ typedef struct TideInitSamples {
   guint64 n_lines; /* 0: it is a topic */
   GString *whole;  /* what was read, up to the largest message; NULL: it was more */
 } TideInitSamples;
-
-/* Where readings are: @each names a list, behind the objects around it; NULL: nothing stands around them. Root and each
- * of @decode: (transfer full) */
-void tide_init_set_each(TideDecodeOptions *decode, const char *each);
 
 TideInitSamples *tide_init_samples_new(TideInitForm form);
 /* Of messages that a schema describes: as the readings of @config say. (transfer full) */

@@ -125,12 +125,12 @@ TEST("/init-samples/each")
 {
   assert_each("obs", "{\"host\":\"a\",\"obs\":[{\"v\":1},{\"v\":2}]}\n", 2, "host v ");
   assert_each("obs", "{\"host\":\"a\",\n\"obs\":[{\"v\":1},{\"v\":2}]}\n", 2, "host v "); /* one over two lines */
-  assert_each("a/b/obs", "{\"x\":1,\"a\":{\"y\":1,\"b\":{\"z\":1,\"obs\":[{\"v\":1}]}}}\n", 1, "z v ");
+  assert_each("a/b/obs", "{\"x\":1,\"a\":{\"y\":1,\"b\":{\"z\":1,\"obs\":[{\"v\":1}]}}}\n", 1, "x a/y a/b/z v ");
   TideInitForm form = {.format = TIDE_FORMAT_JSON, .each = "obs"};
   g_autoptr(GError) error = NULL;
   g_autoptr(TideInitSamples) samples = read_samples_as(form, TIDE_BYTES_LITERAL("{\"host\":\"a\",\"metrics\":[]}\n"));
   g_assert_false(tide_init_samples_check(samples, "the text", &error));
-  g_assert_nonnull(strstr(error->message, "'--each' names the list of readings"));
+  g_assert_nonnull(strstr(error->message, "'--each' is the way to the readings"));
 }
 
 TEST("/init-samples/42-C11-a-frame-is-named")
