@@ -153,8 +153,8 @@ check_number(TimeLoad *it)
     return;
   }
   refuse_option(it, "zone",
-                "with a number that counts in UTC ('local: true' says that it counts by a local clock, as Avro's "
-                "local-timestamp types do)");
+                "with a number that counts in UTC ('local: true' says that it counts by a local clock, as Debezium's "
+                "times without a zone do)");
   refuse_option(it, "ambiguous", "with a number that counts in UTC, which never means two moments");
 }
 

@@ -47,8 +47,8 @@ static const TideConfigOption time_options[] = {
      .sentence = "With `format: pattern`: letters as in Java's DateTimeFormatter, see *Event time*. It needs a zone, "
                  "unless it has an offset (X)."},
     {"local", TIDE_CONFIG_BOOLEAN, AT(is_local), .default_text = "false",
-     .sentence = "The number counts by a local clock, that of `zone`, not by UTC: Avro's local-timestamp types, "
-                 "Debezium's times without a zone."},
+     .sentence =
+         "The number counts by a local clock, that of `zone`, not by UTC, as Debezium's times without a zone do."},
     {"zone", TIDE_CONFIG_ZONE, AT(zone), .example = "Europe/Berlin",
      .sentence = "The zone of times that do not carry one: a name, UTC, or an offset such as \"+02:00\"."},
     {"ambiguous", TIDE_CONFIG_CHOICE, AT(on_ambiguous), .example = "record", .choices = ambiguous_policies,

@@ -71,6 +71,17 @@ try_forms(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_guess)
   return ret_guess->form != NULL;
 }
 
+/* Whether readings of one message have different times in @field: it is theirs, and not that of their batch. */
+static gboolean
+tells_readings_apart(const TideFieldSurvey *survey, const TideSurveyField *field)
+{
+  for (guint i = 1; i < survey->n_readings; i++)
+    if (tide_bytes_equal(tide_survey_value(survey->record, i - 1)->text, tide_survey_value(survey->record, i)->text) &&
+        !tide_bytes_equal(tide_survey_value(field, i - 1)->text, tide_survey_value(field, i)->text))
+      return TRUE;
+  return FALSE;
+}
+
 GArray *
 tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms)
 {
@@ -79,6 +90,7 @@ tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms)
     TideTimeGuess guess;
     if (!try_forms(survey->fields->pdata[i], now_ms, &guess))
       continue;
+    guess.score += tells_readings_apart(survey, guess.field) ? 6 : 0;
     guint at = 0;
     while (at < guesses->len && g_array_index(guesses, TideTimeGuess, at).score >= guess.score)
       at++;

@@ -22,9 +22,9 @@ typedef struct TideTimeGuess {
 /**
  * tide_guess_times: every field that each reading has, and whose values all are times in one of the known forms,
  * between the year 2000 and a day from @now_ms. The units of numbers are a factor of 1000 apart, so at most one fits.
- * For a field speaks its name, that it is text, and that it lies near to now; against it, that its name speaks of
- * another moment than the measurement's, as received_at. Returns: (transfer full) (element-type TideTimeGuess): the
- * best first, of equal ones the first in the readings.
+ * For a field speaks its name, that it is text, that it lies near to now, and most that it tells readings of one
+ * message apart; against it, that its name speaks of another moment than the measurement's, as received_at. Returns:
+ * (transfer full) (element-type TideTimeGuess): the best first, of equal ones the first in the readings.
  */
 GArray *tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms);
 

@@ -67,6 +67,10 @@ TEST("/guess-time/rules")
       /* the measurement's moment, not that of its arrival */
       {"{\"received_at\":1795452867,\"event_time\":1795452860}", "event_time epoch_s"},
       {"{\"createdAt\":\"" NOW "Z\",\"at\":\"" NOW "Z\"}", "at rfc3339"},
+      /* the readings' own, whatever that of their message is called */
+      {"[{\"timestamp\":\"" NOW "Z\",\"t\":1795452860},{\"timestamp\":\"" NOW "Z\",\"t\":1795452867}]", "t epoch_s"},
+      {"[{\"timestamp\":\"" NOW "Z\",\"t\":1795452867},{\"timestamp\":\"" NOW "Z\",\"t\":1795452867}]",
+       "timestamp rfc3339"},
       /* of equal ones the first */
       {"{\"t\":1795452867,\"time\":1795452867}", "t epoch_s"},
       /* near to now, whatever it is called; far from it, only by its name */
