@@ -17,9 +17,15 @@ static const char *const names_of_things[] = {
     "probe",  "pump",    "turbine",  "house",   "room",   "source",  "thing",  "key",      NULL};
 static const char *const names_of_messages[] = {"message", "msg",   "request",     "trace",
                                                 "span",    "event", "correlation", NULL};
-static const char *const names_of_properties[] = {"status",  "state",  "unit",    "units", "version",  "type",  "level",
-                                                  "quality", "value",  "text",    "mode",  "firmware", "count", "seq",
-                                                  "number",  "reason", "comment", "model", NULL};
+static const char *const names_of_properties[] = {"status",  "state",   "unit",    "units",     "version", "type",
+                                                  "level",   "quality", "value",   "text",      "mode",    "firmware",
+                                                  "count",   "seq",     "number",  "reason",    "comment", "model",
+                                                  "battery", "power",   "winddir", "direction", NULL};
+
+/* Values that tell of a state, or that none was measured, in whatever case: no thing is called so. */
+static const char *const words_of_states[] = {"nan",    "n/a",  "na",  "null",   "none",  "unknown", "ok",      "low",
+                                              "high",   "on",   "off", "yes",    "no",    "true",    "false",   "open",
+                                              "closed", "good", "bad", "normal", "error", "online",  "offline", NULL};
 
 static gboolean
 can_stand_in_key(const TideSurveyValue *value)
@@ -58,6 +64,19 @@ is_long(const TideSurveyField *field)
   return FALSE;
 }
 
+static gboolean
+tells_state(const TideSurveyField *field)
+{
+  for (guint i = 0; i < field->values->len; i++) {
+    TideBytes text = tide_survey_value(field, i)->text;
+    for (guint k = 0; words_of_states[k] != NULL; k++)
+      if (strlen(words_of_states[k]) == text.len &&
+          g_ascii_strncasecmp(words_of_states[k], (const char *)text.data, text.len) == 0)
+        return TRUE;
+  }
+  return FALSE;
+}
+
 gboolean
 tide_key_field_is_text(const TideSurveyField *field)
 {
@@ -73,6 +92,7 @@ score_of(const TideSurveyField *field)
   score -= tide_survey_name_has(field->name, names_of_messages) ? 4 : 0;
   score -= tide_survey_name_has(field->name, names_of_properties) ? 3 : 0;
   score -= is_long(field) ? 2 : 0;
+  score -= tells_state(field) ? 8 : 0;
   if (n_distinct > 1 && n_distinct < n_readings)
     score += 2;
   else if (n_distinct == n_readings && n_readings >= MANY_READINGS)

@@ -13,7 +13,8 @@ G_BEGIN_DECLS
  * short and in one line.
  * @times: (element-type TideTimeGuess): fields that are no candidates
  * For a field speaks that its name is one of a thing or an id, that it is text, and that values come again, as those of
- * things do, and of messages do not; against it, a name of a state or unit.
+ * things do, and of messages do not; against it, a name of a state or unit, or
+ * a value that is the word of a state.
  * Returns: (transfer full) (element-type TideSurveyField): the best first
  */
 GPtrArray *tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray *times);

@@ -53,6 +53,14 @@ TEST("/guess-key/rules")
       {"{\"host\":\"\"," T0 "}", "-"},
       {"{\"host\":\"a\"," T0 ",\"rack\":\"r\"}\n{" T1 ",\"rack\":\"r\"}", "rack #"},
       {"{\"$id\":\"a\"," T0 "}", "-"},
+      /* a state names no thing, however often it comes again, nor does what was not measured */
+      {"{\"id\":5,\"contact\":\"ON\"," T0 "}\n{\"id\":5,\"contact\":\"ON\"," T1
+       "}\n{\"id\":5,\"contact\":\"OFF\",\"ts\":"
+       "1795452862}",
+       "id #"},
+      {"{\"probe1\":\"nan\"," T0 ",\"v\":1}", "-"},
+      {"{\"battery\":\"OK\"," T0 ",\"v\":1}\n{\"battery\":\"OK\"," T1 ",\"v\":1}\n{\"battery\":\"LOW\"," T1 ",\"v\":1}",
+       "-"},
       /* what comes again names a thing, what never does a message */
       {"{\"a\":\"1x\",\"b\":\"1x\"," T0 "}\n{\"a\":\"2x\",\"b\":\"2x\"," T1 "}\n{\"a\":\"3x\",\"b\":\"1x\"," T1 "}",
        "b #"},
