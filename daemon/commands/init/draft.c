@@ -65,8 +65,8 @@ find_field(const TideInitDraft *draft, const char *name, GError **error)
   g_autofree char *known = field_names(draft);
   if (tide_field_name_is_of_record(tide_bytes_of_string(name))) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' is the record's, not a field of the readings, and samples do not show it: write '{ field: %s }' "
-                "into the configuration that is proposed ('tables.NAME.key')",
+                "'%s' is the record's, not a field of the readings, and samples do not show it: take any field with "
+                "'--key' for now, and write '{ field: %s }' in its place in the configuration ('tables.NAME.key')",
                 name, name);
     return NULL;
   }
@@ -292,7 +292,9 @@ tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
   g_set_error(
       error, TIDE_ERROR, TIDE_ERROR_DATA,
       "no field plainly names what was measured: say which do with '--key FIELD', once for each; where only the "
-      "record's key does, write { field: $key } into the configuration. The fields: %s",
+      "record's key or topic does, take any for now, and write { field: $key } or { field: $topic } in its place in "
+      "the "
+      "configuration ('tables.NAME.key'). The fields: %s",
       names);
   return FALSE;
 }

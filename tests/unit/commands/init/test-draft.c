@@ -83,7 +83,7 @@ TEST("/draft/words-for-a-shell")
 {
   g_auto(Fixture) fixture = draft_of("{\"Device A\":[{\"x\":1}],\"ts\":1795452860,\"v\":1}");
   g_assert_false(set_key(&fixture, "$key"));
-  assert_said(&fixture, TIDE_ERROR_USAGE, "write '{ field: $key }' into the configuration");
+  assert_said(&fixture, TIDE_ERROR_USAGE, "write '{ field: $key }' in its place in the configuration");
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   gboolean is_quoted = FALSE;
   for (guint i = 0; i < notes->len; i++)
