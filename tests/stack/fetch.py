@@ -21,6 +21,8 @@ def main() -> None:
     for fetch in (
         lambda: maven_jars.classpath_file("kafka"),
         lambda: maven_jars.classpath_file("hbase"),
+        lambda: maven_jars.classpath_file("hbase-2.2"),
+        lambda: maven_jars.classpath_file("hbase-2.4"),
         lambda: maven_jars.unpacked("schema-registry", ARTIFACT, SHA256),
         newer_librdkafka.folder,
         lambda: newer_librdkafka.folder(newer_librdkafka.CRASHING),
