@@ -54,7 +54,7 @@ class Examples(Case):
         gateways = json.dumps([gateway.address for gateway in self.stack.gateways[:2]])
         for pattern, value in ((r'brokers: "127.0.0.1:9092"', f'brokers: "{self.stack.kafka.address}"\n  session_timeout: '
                                 f"{SESSION_TIMEOUT}"),
-                               (r"topics: \[\w+\]", f"topics: [{case.name}]"),
+                               (r"topics: \[[\w.]+\]", f"topics: [{case.name}]"),
                                (r'gateways: \["127.0.0.1:9090"\]', f"gateways: {gateways}")):
             text, n_found = re.subn(pattern, value, text)
             self.assertEqual(n_found, 1, f"{case.config_path.name}: {pattern}")
