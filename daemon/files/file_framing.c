@@ -44,9 +44,18 @@ end_of_quoted(TideBytes text, gsize at)
   }
 }
 
+static inline gboolean
+is_trimmed(const TideFileFraming *framing, guint8 byte)
+{
+  return framing->trims && (byte == ' ' || byte == '\t') && byte != (guint8)framing->delimiter;
+}
+
+/* Whether the value ends whose closing quote is before @at: csv_lines.c skips blanks there as well. */
 static gboolean
 ends_value(const TideFileFraming *framing, TideBytes text, gsize at)
 {
+  while (at < text.len && is_trimmed(framing, text.data[at]))
+    at++;
   return at == text.len || text.data[at] == '\n' || text.data[at] == '\r' ||
          text.data[at] == (guint8)framing->delimiter;
 }
@@ -55,7 +64,7 @@ static gboolean
 is_csv_comment(const TideFileFraming *framing, TideBytes line)
 {
   return framing->format == TIDE_FORMAT_CSV && framing->comment.len > 0 &&
-         tide_bytes_begin_with(line, framing->comment);
+         tide_bytes_begin_with(tide_bytes_behind_mark(line), framing->comment);
 }
 
 /* The line break that ends the record; NULL: @text ends before. @ret_n_lines: how many lines it takes */
@@ -67,7 +76,7 @@ find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, g
   *ret_n_lines = 1;
   if (is_csv_comment(framing, text))
     return first_break;
-  for (gsize at = 0; at < text.len; at++) {
+  for (gsize at = text.len - tide_bytes_behind_mark(text).len; at < text.len; at++) {
     guint8 byte = text.data[at];
     if (byte == '\n')
       return text.data + at;
@@ -86,7 +95,7 @@ find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, g
       is_start = FALSE;
       continue;
     }
-    is_start = byte == (guint8)framing->delimiter || (is_start && framing->trims && (byte == ' ' || byte == '\t'));
+    is_start = byte == (guint8)framing->delimiter || (is_start && is_trimmed(framing, byte));
   }
   return NULL;
 }

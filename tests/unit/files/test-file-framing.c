@@ -81,6 +81,23 @@ TEST("/csv-as-loggers-write-it")
   ASSERT_RECORDS(csv, "1, \"a\nb\"\n2\n", "[1, \"a]1[b\"]1[2]1");
 }
 
+/* A line inside a text in quotes must never become a reading, so records end exactly where csv_lines.c ends them. */
+TEST("/csv-lines-in-a-text-are-no-records")
+{
+  TideFileFraming trimmed = csv, tabbed = csv, commented = csv;
+  trimmed.trims = tabbed.trims = TRUE;
+  tabbed.delimiter = '\t';
+  commented.comment = TIDE_BYTES_LITERAL("#");
+  ASSERT_RECORDS(trimmed, "1, \"a\nb,2\nc\" \n3\n", "[1, \"a\\x0Ab,2\\x0Ac\" ]3[3]1");
+  ASSERT_RECORDS(trimmed, "\"a\nb\" \t,1\n\"c\n\" \r\n2", "[\"a\\x0Ab\" \\x09,1]2[\"c\\x0A\" \\x0D]2[2]1 unended");
+  ASSERT_RECORDS(trimmed, "\"a\nb\" c\n", "[\"a]1[b\" c]1");
+  ASSERT_RECORDS(tabbed, "\"a\nb\" \t1\n\"a\nb\"\t \"c\nd\"\n", "[\"a\\x0Ab\" \\x091]2[\"a\\x0Ab\"\\x09 \"c\\x0Ad\"]3");
+  ASSERT_RECORDS(csv, "\"a\nb\" \n", "[\"a]1[b\" ]1");
+  /* A byte order mark, which the reader skips, hides neither a quote nor a comment. */
+  ASSERT_RECORDS(csv, "\xEF\xBB\xBF\"a\nb\",1\n2\n", "[\\xEF\\xBB\\xBF\"a\\x0Ab\",1]2[2]1");
+  ASSERT_RECORDS(commented, "\xEF\xBB\xBF# \"a\nb,1\n", "[b,1]1");
+}
+
 /* A text in quotes may hold what looks like a line, or like one's end. */
 TEST("/influx")
 {
