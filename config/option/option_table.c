@@ -429,7 +429,8 @@ static const TideConfigOption csv_options[] = {
     {"skip_lines", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_lines), 0, 1000, "0",
      .sentence =
          "Lines of each message before its header, or before its first values, that are passed over, such as the "
-         "name of a logger. Empty lines and comments do not count."},
+         "name of a logger. Empty lines and comments do not count. `load` expects them once, at the beginning of a "
+         "file."},
     {"skip_after_header", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_after_header), 0, 1000, "0",
      .sentence = "With `header`: lines after it that are passed over, such as one of units."},
     {"trim", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.trim), .default_text = "false",

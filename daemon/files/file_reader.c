@@ -38,8 +38,12 @@ struct TideFileReader {
   /* one thread */
   TideFileText *text; /* owned; NULL: the file has ended */
   TideAvroText *avro; /* owned: what the text is read by, where it is a container of Avro's; NULL: it is none */
-  gboolean wants_header;
-  gboolean groups_lines; /* behind the header */
+  struct {
+    guint32 n_lines;       /* that are still to come, see begin_line() */
+    guint32 names_at;      /* n_lines when the line of names is next, which may have quotes; 0: there is none */
+    gboolean has_quotes;   /* of csv */
+    gboolean groups_lines; /* behind the head */
+  } head;
   struct {
     gboolean is_under_way; /* the rest of a line that is too long is thrown away ... */
     Entry entry;           /* ... of which this is kept */
@@ -148,7 +152,7 @@ go_to_mark(TideFileReader *reader, const TideFileReaderOptions *options, GError 
          read_up_to(reader, options, error);
 }
 
-/* The first line of a file of which a part was loaded. */
+/* The head of a file of which a part was loaded. */
 static gboolean
 read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError **error)
 {
@@ -159,11 +163,21 @@ read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError
   TideFileReader *other = tide_file_reader_open(&from_start, error);
   if (other == NULL)
     return FALSE;
-  while (other->header.len == 0 && !tide_file_reader_is_at_end(other))
+  while (other->head.n_lines > 0 && !tide_file_reader_is_at_end(other))
     tide_file_reader_fill(other);
   tide_buffer_append_bytes(&reader->header, tide_buffer_bytes(&other->header));
   tide_file_reader_free(other);
   return TRUE;
+}
+
+/* The lines before the first record go in front of each record, those that csv_lines.c skips among them: a dead letter
+ * of the record then reads like any other message. Skipped lines end at any line break, as they do there. */
+static void
+begin_line(TideFileReader *reader)
+{
+  guint32 n = reader->head.n_lines;
+  reader->framing.quotes = reader->head.has_quotes && (n == 0 || n == reader->head.names_at);
+  reader->framing.is_grouped = reader->head.groups_lines && n == 0;
 }
 
 TideFileReader *
@@ -181,12 +195,17 @@ tide_file_reader_open(const TideFileReaderOptions *options, GError **error)
   tide_mutex_init(&reader->lock);
   gboolean is_begun = options->mark->position_bytes > 0;
   gboolean is_avro = options->decode->format == TIDE_FORMAT_AVRO;
-  gboolean has_header = is_avro || (options->decode->format == TIDE_FORMAT_CSV && options->decode->csv.columns == NULL);
+  gboolean is_csv = options->decode->format == TIDE_FORMAT_CSV;
+  const TideCsvOptions *csv = &options->decode->csv;
+  gboolean has_names = is_avro || (is_csv && csv->columns == NULL);
+  reader->head.names_at = has_names ? 1 + (is_csv ? csv->skip_after_header : 0) : 0;
+  guint32 n_head_lines = reader->head.names_at + (is_csv ? csv->skip_lines : 0);
   reader->avro = is_avro ? tide_avro_text_new(text) : NULL;
-  reader->wants_header = has_header && !is_begun;
-  reader->groups_lines = has_header && options->decode->scanned.is_scanned;
-  reader->framing.is_grouped = reader->groups_lines && is_begun;
-  if (go_to_mark(reader, options, error) && (!has_header || !is_begun || read_header(reader, options, error))) {
+  reader->head.n_lines = is_begun ? 0 : n_head_lines;
+  reader->head.has_quotes = reader->framing.quotes;
+  reader->head.groups_lines = has_names && options->decode->scanned.is_scanned;
+  begin_line(reader);
+  if (go_to_mark(reader, options, error) && (n_head_lines == 0 || !is_begun || read_header(reader, options, error))) {
     reader->passed_bytes = tide_file_text_raw_bytes(reader->text);
     atomic_store_explicit(&reader->raw_bytes, reader->passed_bytes, memory_order_relaxed);
     return reader;
@@ -264,12 +283,13 @@ take_frame(TideFileReader *reader, const TideFrame *frame)
   if (frame->is_cut) {
     reader->cut.is_under_way = TRUE;
     reader->cut.entry = entry;
-  } else if (reader->wants_header && !frame->is_blank) {
-    tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
+  } else if (reader->head.n_lines > 0 && !frame->is_blank) {
+    if (reader->header.len <= reader->framing.max_bytes) /* with more, every record is too large already */
+      tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
     if (tide_file_framing_is_of_lines(&reader->framing))
       tide_buffer_append_byte(&reader->header, '\n');
-    reader->wants_header = FALSE;
-    reader->framing.is_grouped = reader->groups_lines;
+    reader->head.n_lines--;
+    begin_line(reader);
   } else if (!frame->is_blank)
     add_entry(reader, entry, frame->is_unended);
 }

@@ -16,8 +16,8 @@ typedef struct TideFileReader TideFileReader;
 typedef struct TideFileReaderOptions {
   const char *path;                /* borrowed, all but text */
   TideFileText *text;              /* (transfer full): of path, where that is open already; NULL: it is not */
-  const TideDecodeOptions *decode; /* what is in it; where a CSV's columns are not declared, its first line says them,
-                                    * and each record gets that line in front */
+  const TideDecodeOptions *decode; /* what is in it; the lines of a CSV that name its columns or are skipped are there
+                                    * once, at its beginning, and each record gets them in front */
   const TideFileMark *mark;        /* where to begin; what it says of the file is compared with the file */
   /* Called now and then while much must be read before the mark. FALSE: give up. */
   gboolean (*go_on)(gpointer data);

@@ -55,6 +55,22 @@ class Load(LoadCase):
         self.assertEqual((letter["topic"], letter["offset"]), (str(path), 1002))
         self.assertEqual(base64.b64decode(letter["value"]).decode(), "h,ts,v,w\r\n" + broken.rstrip("\n"))
 
+    def test_csv_of_a_logger(self) -> None:
+        """What stands once at the beginning of a file; and rows that `scan` printed have none of it."""
+        self.readings |= {"format": "csv", "csv": {"header": True, "skip_lines": 1, "skip_after_header": 1, "trim": True, "delimiter": ";"}}
+        rows = [f'h{number % HOSTS:02};{TIME_MS + number};{number}; "text\nh;1;2;3\n{number}" \n' for number in range(1000)]
+        path = self.write("a.csv", ('logger "7\n\nh;ts;v;w\n;ms;"V;\n' + "".join(rows)).encode())
+        self.load(path)
+        self.assert_loaded(range(1000))
+        self.assertEqual(self.gateway.dump(["CURRENT"])["CURRENT"][b"h49"]["M", b"w"][1], b"text\nh;1;2;3\n999")
+        self.assertEqual(self.dead_letters(), [])
+        loaded = self.gateway.dump(["METRIC"])["METRIC"]
+        printed = subprocess.run([str(PROGRAM), "scan", "-c", str(self.config()), "METRIC", "-f", "csv"], check=True, timeout=PATIENCE_S,
+                                 stdout=subprocess.PIPE).stdout
+        self.assertIn("1,000 messages", self.load("--scanned", "METRIC", "-f", "csv", self.write("rows.csv", printed)))
+        self.assertEqual(self.gateway.dump(["METRIC"])["METRIC"].keys(), loaded.keys())
+        self.assertEqual(self.dead_letters(), [])
+
     def test_binary_records(self) -> None:
         def packed(number: int) -> bytes:
             host = f"h{number % HOSTS:02}".encode()

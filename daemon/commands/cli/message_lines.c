@@ -110,7 +110,8 @@ gboolean
 tide_message_is_whole(const TideDecodeOptions *decode)
 {
   const TideFormat *format = tide_format_of(decode);
-  return format->end != TIDE_ENDS_WITH_LINE || ((format->takes & TIDE_TAKES_CSV) != 0 && decode->csv.header);
+  return format->end != TIDE_ENDS_WITH_LINE ||
+         ((format->takes & TIDE_TAKES_CSV) != 0 && (decode->csv.header || decode->csv.skip_lines > 0));
 }
 
 gint64

@@ -137,9 +137,10 @@ adapt_decoding(TideDecodeOptions *decode, const TideLoadScanned *scanned, const 
                                          .key = table->key};
   g_clear_pointer(&decode->csv.columns, g_strfreev);
   g_clear_pointer(&decode->csv.delimiter, g_free);
-  decode->csv.header = TRUE;
-  decode->csv.quotes = TRUE;
-  decode->on_bad_reading = TIDE_BAD_READING_MESSAGE; /* a row is loaded whole */
+  g_clear_pointer(&decode->csv.null_values, g_strfreev);
+  g_clear_pointer(&decode->csv.comment, g_free);
+  decode->csv = (TideCsvOptions){.header = TRUE, .quotes = TRUE}; /* the options are of messages, not of printed rows */
+  decode->on_bad_reading = TIDE_BAD_READING_MESSAGE;              /* a row is loaded whole */
   decode->max_message_bytes = TIDE_SCANNED_MAX_BYTES;
   decode->max_readings = TIDE_SCANNED_MAX_CELLS;
   decode->max_fields = TIDE_SCANNED_MAX_CELLS;
