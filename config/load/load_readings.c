@@ -89,6 +89,24 @@ check_columns(ReadingsLoad *it)
   check_names(it, "csv.columns", fields);
 }
 
+static void
+check_comment(ReadingsLoad *it)
+{
+  const TideCsvOptions *csv = &it->decode->csv;
+  char delimiter = csv->delimiter != NULL ? csv->delimiter[0] : ',';
+  g_autofree char *shown = tide_problem_quote(csv->comment);
+  if (!tide_csv_is_delimiter(csv->comment[0]) || csv->comment[0] == delimiter)
+    readings_error(it, "csv.comment",
+                   "'%s.csv.comment' must not begin with the delimiter, nor with a letter, a digit, a quote, or one of "
+                   "+ - .: rows that begin with it would be lost, got '%s'",
+                   it->path, shown);
+  else if (csv->header)
+    tide_problems_add_notice(it->load->config->notices, position_of(it, "csv.comment"),
+                             "a line of names that begins with '%s' is a comment, and the row after it is taken for "
+                             "the names: if messages have such a line, remove '%s.csv.comment'",
+                             shown, it->path);
+}
+
 /* What names the fields, and what stands between their values. */
 static void
 check_csv(ReadingsLoad *it)
@@ -113,6 +131,8 @@ check_csv(ReadingsLoad *it)
     readings_error(it, "csv.decimal_comma",
                    "'%s.csv.decimal_comma' needs a delimiter that is no comma: add, for instance, 'delimiter: \";\"'",
                    it->path);
+  if (csv->comment != NULL)
+    check_comment(it);
   if (csv->skip_after_header > 0 && !csv->header)
     readings_error(it, "csv.skip_after_header",
                    "'%s.csv.skip_after_header' needs 'header: true': without one, 'skip_lines' passes over lines",

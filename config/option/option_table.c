@@ -425,7 +425,8 @@ static const TideConfigOption csv_options[] = {
      .sentence = "What stands for null, where it has no quotes. Unless it is set, the empty value alone does; []: "
                  "none does."},
     {"comment", TIDE_CONFIG_STRING, OF_READINGS(decode.csv.comment), .example = "\"#\"",
-     .sentence = "What a line begins with that is a comment, and no reading."},
+     .sentence = "What a line begins with that is a comment, and no reading; so is a `header` that begins with it. It "
+                 "must not begin with what a value may begin with."},
     {"skip_lines", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_lines), 0, 1000, "0",
      .sentence =
          "Lines of each message before its header, or before its first values, that are passed over, such as the "

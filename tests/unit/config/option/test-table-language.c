@@ -333,6 +333,14 @@ TEST("/table-language/notes-are-kept-apart")
   }
 }
 
+TEST("/table-language/names-that-begin-as-comments-are-noted")
+{
+  g_autoptr(TideConfig) config =
+      load_good(KAFKA "readings: { format: csv, csv: { header: true, comment: \"#\" }, time: record }\n" HBASE TABLES);
+  g_autofree char *all = describe_problems(config->notices);
+  g_assert_nonnull(strstr(all, "a line of names that begins with '#' is a comment"));
+}
+
 TEST("/table-language/plain-schemes-have-no-notes")
 {
   static const char *const texts[] = {
