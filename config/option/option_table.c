@@ -437,8 +437,9 @@ static const TideConfigOption csv_options[] = {
     {"trim", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.trim), .default_text = "false",
      .sentence = "Spaces and tabs around names and values are left out, outside of quotes."},
     {"decimal_comma", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.decimal_comma), .default_text = "false",
-     .sentence = "A number has a comma where others have a point: 1,5 is the number 1.5. The delimiter must be another "
-                 "byte."},
+     .sentence =
+         "A number has a comma where others have a point: 1,5 is the number 1.5, and 1.234, which may mean 1234, "
+         "is a text. The delimiter must be another byte."},
 };
 static const TideConfigGroup csv_group = {"readings.csv", NULL, NULL, csv_options, G_N_ELEMENTS(csv_options)};
 

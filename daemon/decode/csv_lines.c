@@ -10,8 +10,8 @@
  *     all else                   STRING   spaces are bytes like others
  *
  * With options->csv.trim, spaces and tabs around values and names without quotes are none of them; and with
- * options->csv.decimal_comma, 1,5 is the number 1.5. A column called TIDE_NO_NAME, or in a header without any name, is
- * left out.
+ * options->csv.decimal_comma, 1,5 is the number 1.5, and 1.5 a text. A column called TIDE_NO_NAME, or in a header
+ * without any name, is left out.
  *
  * A line ends with a line feed, or with a carriage return before one; empty lines are none, nor are comments. Each has
  * as many values as there are columns. A message of nothing but the names of columns is rejected as PARSE. A quote
@@ -173,18 +173,21 @@ take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_i
                                      : "a carriage return without the line feed behind it");
 }
 
-/* Whether the @text, of the message's copy, is a number with a comma, which becomes a point. */
+/* Whether the @text, of the message's copy, is a number. A decimal comma in it becomes a point; a point beside decimal
+ * commas makes it a text, because it may group thousands. */
 static gboolean
-take_comma(TideBytes text)
+is_number(const Csv *csv, TideBytes text)
 {
-  guint8 *comma = memchr(text.data, ',', text.len);
-  if (comma == NULL)
+  gboolean has_comma = csv->options->csv.decimal_comma;
+  guint8 *comma = has_comma ? memchr(text.data, ',', text.len) : NULL;
+  if (has_comma && memchr(text.data, '.', text.len) != NULL)
     return FALSE;
-  *comma = '.';
-  gboolean is_number = tide_json_number_end(text.data) == text.data + text.len;
-  if (!is_number)
+  if (comma != NULL)
+    *comma = '.';
+  gboolean is_whole = tide_json_number_end(text.data) == text.data + text.len;
+  if (comma != NULL && !is_whole)
     *comma = ',';
-  return is_number;
+  return is_whole;
 }
 
 /* The kind of @text, which stood without quotes, and behind which its delimiter stands; of a boolean the text, too. */
@@ -197,10 +200,7 @@ kind_of(const Csv *csv, TideBytes *text)
       return TIDE_VALUE_NULL;
     }
   if (text->len > 0 && (g_ascii_isdigit(text->data[0]) || text->data[0] == '-'))
-    return tide_json_number_end(text->data) == text->data + text->len ||
-                   (csv->options->csv.decimal_comma && take_comma(*text))
-               ? TIDE_VALUE_NUMBER
-               : TIDE_VALUE_STRING;
+    return is_number(csv, *text) ? TIDE_VALUE_NUMBER : TIDE_VALUE_STRING;
   gboolean is_true = tide_bytes_equal(*text, TIDE_BYTES_LITERAL("true"));
   if (!is_true && !tide_bytes_equal(*text, TIDE_BYTES_LITERAL("false")))
     return TIDE_VALUE_STRING;

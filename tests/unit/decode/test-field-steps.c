@@ -400,8 +400,9 @@ TEST("/field-steps/csv-as-loggers-write-it")
         {" \"a\" x,1,2", "not in the declared format: bytes behind the closing quote, in 'a', at byte 5"});
   CHECK("  format: csv\n  csv: { header: true, trim: true, delimiter: \"\\t\" }\n", {"a\t b \n \t1", "a=0: b=N:1;"});
   CHECK("  format: csv\n  csv: { columns: [a, b, c], delimiter: \";\", decimal_comma: true }\n",
-        {"1,5;-0,25;1.5", "a=N:1.5 b=N:-0.25 c=N:1.5;"}, {"1,2,3;1,;,5", "a=S:1,2,3 b=S:1, c=S:,5;"},
-        {"\"1,5\";1,5e3;7", "a=S:1,5 b=N:1.5e3 c=N:7;"});
+        {"1,5;-0,25;15", "a=N:1.5 b=N:-0.25 c=N:15;"}, {"1,2,3;1,;,5", "a=S:1,2,3 b=S:1, c=S:,5;"},
+        {"\"1,5\";1,5e3;7", "a=S:1,5 b=N:1.5e3 c=N:7;"},
+        {"1.234;1.234,5;1,234.5", "a=S:1.234 b=S:1.234,5 c=S:1,234.5;"});
 }
 
 /* A comment with a quote in it, between lines of which one is bad: the others are read. */
