@@ -182,6 +182,19 @@ take_positions(TideLayout *layout, gboolean is_list, gsize place)
   return tide_shaper_end_reading(shaper, place);
 }
 
+/* Checks what comes next, at @place: neither a reading, nor an object or a list around readings. */
+static gboolean
+check_misplaced(TideLayout *layout, gsize place)
+{
+  if (!check_whole(layout))
+    return FALSE;
+  layout->shaper->reject->remedy =
+      "see 'readings.each'; 'readings.positions' takes lists and scalars for readings, "
+      "'readings.on_missing: skip' passes over null, and 'readings.on_bad_reading: reading' leaves "
+      "out what is bad";
+  return tide_shaper_bad_value(layout->shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "no object stands there");
+}
+
 /* What comes next, at @place, is none of the readings that `each` leads to, and none of the objects around them. */
 static gboolean
 take_no_reading(TideLayout *layout, TideNextValue next, gsize place)
@@ -191,16 +204,8 @@ take_no_reading(TideLayout *layout, TideNextValue next, gsize place)
     return layout->calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
   if (next == TIDE_NEXT_NULL && layout->options->layout.on_missing == TIDE_MISSING_SKIP)
     return check_whole(layout) && tide_shaper_skip_reading(shaper, place);
-  shaper->reject->remedy =
-      "see 'readings.each'; 'readings.positions' takes lists and scalars for readings, "
-      "'readings.on_missing: skip' passes over null, and 'readings.on_bad_reading: reading' leaves "
-      "out what is bad";
-  if (layout->options->on_bad_reading != TIDE_BAD_READING_ALONE)
-    return layout->calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
-  if (!tide_shaper_begin_reading(shaper, place))
-    return FALSE;
-  return tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "no object stands there") &&
-         take_whole(layout, TIDE_BYTES_EMPTY) && tide_shaper_end_reading(shaper, place);
+  return tide_shaper_begin_reading(shaper, place) && check_misplaced(layout, place) &&
+         tide_shaper_end_reading(shaper, place);
 }
 
 /* ---- zipped objects ---- */
@@ -410,8 +415,10 @@ pass_inside(TideLayout *layout)
   TideNextValue next;
   if (!peek(layout, &next, &place))
     return FALSE;
-  if (next == TIDE_NEXT_NONE || (next == TIDE_NEXT_SCALAR && layout->n_positions == 0))
+  if (next == TIDE_NEXT_NONE)
     return calls->reject_instead_of(layout->reader, TIDE_NEXT_LIST);
+  if (next == TIDE_NEXT_SCALAR && layout->n_positions == 0)
+    return check_misplaced(layout, place);
   layout->is_last = calls->is_last != NULL && calls->is_last(layout->reader);
   if (layout->is_last)
     return TRUE;
@@ -644,9 +651,8 @@ tide_layout_new(const TideDecodeOptions *options)
   layout->n_positions = how->positions != NULL ? g_strv_length(how->positions) : 0;
   if (how->each != NULL)
     add_steps(layout, options);
-  /* Readers say better than a question in front of each object that one is none, where that is the message's fault. */
-  gboolean is_plain = layout->n_positions == 0 && !how->zip && how->on_missing != TIDE_MISSING_SKIP &&
-                      (options->on_bad_reading == TIDE_BAD_READING_MESSAGE || layout->steps->len == 0);
+  /* A reader says better than this room that a message is no object. */
+  gboolean is_plain = layout->n_positions == 0 && !how->zip && layout->steps->len == 0;
   layout->take_item = is_plain ? take_reading : take_any_item;
   layout->take_one = layout->root[0] != NULL ? take_root : next_taker(layout);
   layout->message_may_be_list = layout->n_positions > 0 && layout->take_one == take_any_item;

@@ -216,7 +216,7 @@ TEST("/formats/42-around-readings-of-msgpack")
        "missing_field@0", NULL},
       {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\xC0"), "missing_field@9", NULL},
       {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x80"), ";", ""},
-      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x05"), "parse@9", NULL},
+      {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x05"), "type@9", NULL},
       {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80\x01"), ";;", "type@11 1;"},
       {NULL, "metrics", TIDE_BYTES_LITERAL("\x81\xA7metrics\x92\x80"), "parse@11", NULL},
       {"p", NULL, TIDE_BYTES_LITERAL("\x81\xA1p\x05"), "parse@3", NULL},

@@ -88,8 +88,8 @@ TEST("/json-envelope/each")
       DECODER_CASE("{\"d\":1}", "missing_field@0"),
       DECODER_CASE("{\"metrics\":null}", "missing_field@11"),
       DECODER_CASE("{\"d\":2,\"metrics\":{\"a\":1}}", "d=N:2 a=N:1;"),
-      DECODER_CASE("{\"metrics\":1}", "parse@11"),
-      DECODER_CASE("{\"metrics\":[{\"a\":1},2]}", "parse@20"),
+      DECODER_CASE("{\"metrics\":1}", "type@11"),
+      DECODER_CASE("{\"metrics\":[{\"a\":1},2]}", "type@20"),
       DECODER_CASE("{\"metrics\":[{\"a\":1}],\"metrics\":[]}", "duplicate_field@31"),
       /* a name may be around the list or in a reading */
       DECODER_CASE("{\"a\":1,\"metrics\":[{\"a\":2}]}", "duplicate_field@23"),

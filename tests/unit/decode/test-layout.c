@@ -144,9 +144,10 @@ TEST("/layout/lists-in-lists")
        "g=N:1 a=N:1;a=N:3;"},
       {"{\"devices\":[{\"id\":1}]}", "missing_field@12"},
       {"{\"devices\":[{\"readings\":null}]}", "missing_field@24"},
-      {"{\"devices\":[{\"readings\":5}]}", "parse@24"},
-      {"{\"devices\":[5]}", "parse@12"},
-      {"{\"devices\":[[{\"readings\":[]}]]}", "parse@12"},
+      {"{\"devices\":[{\"readings\":5}]}", "type@24"},
+      {"{\"devices\":[5]}", "type@12"},
+      {"{\"devices\":[tru]}", "parse@12", NULL, TRUE},
+      {"{\"devices\":[[{\"readings\":[]}]]}", "type@12"},
       {"{\"devices\":[{\"readings\":[{\"a\":1}],\"readings\":[]}]}", "duplicate_field@45"},
       {"{\"devices\":[{\"readings\":[{\"a\":1,\"a\":2}]}]}", "duplicate_field@36"},
       {"{\"devices/id\":0,\"devices\":[{\"id\":1,\"readings\":[{\"a\":1}]}]}", "duplicate_field@33"},
@@ -166,8 +167,8 @@ TEST("/layout/members-whose-names-are-data")
       {"{\"servers\":{}}", ""},
       {"{\"servers\":{\"s1\":{\"server\":3}}}", "duplicate_field@27"},
       {"{\"server\":1,\"servers\":{\"s1\":{}}}", "duplicate_field@28"},
-      {"{\"servers\":{\"s1\":5}}", "parse@17"},
-      {"{\"servers\":{\"s1\":null}}", "parse@17"},
+      {"{\"servers\":{\"s1\":5}}", "type@17"},
+      {"{\"servers\":{\"s1\":null}}", "type@17"},
       {"{\"servers\":{\"s1\":{\"a\":1},}}", "parse@25", NULL, TRUE},
   };
   static const LayoutCase disks[] = {
@@ -205,7 +206,7 @@ TEST("/layout/bad-readings-alone")
       {"{\"d\":1,\"m\":[{\"a\":1},null,5,\"x\",[{\"a\":2}],{\"a\":3}]}", "d=N:1 a=N:1;;;;;d=N:1 a=N:3;",
        "type@20 1;type@25 2;type@27 3;type@31 4;"},
       {"{\"m\":[{\"a\":1},tru]}", "parse@14", NULL, TRUE},
-      {"{\"m\":5}", "parse@5", NULL},
+      {"{\"m\":5}", "type@5", NULL},
       {"{\"m\":[null]}", "type@6", NULL},
   };
   static const LayoutCase nested[] = {
@@ -341,7 +342,7 @@ TEST("/layout/what-is-missing-is-skipped")
   static const LayoutCase each[] = {
       {"{\"d\":[{\"id\":1},{\"id\":2,\"m\":[{\"a\":3}]},{\"m\":null},null]}", ";d/id=N:2 a=N:3;;;"},
       {"{\"d\":[{\"m\":[null,{\"a\":3}]}]}\n{\"e\":1}", ";a=N:3;;"},
-      {"{\"d\":[5]}", "parse@6"},
+      {"{\"d\":[5]}", "type@6"},
   };
   check((TideLayoutOptions){.root = (char[]){"p/after"}, .on_missing = TIDE_MISSING_SKIP}, TIDE_BAD_READING_MESSAGE,
         root, G_N_ELEMENTS(root));
