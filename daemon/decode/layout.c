@@ -9,7 +9,7 @@
 typedef struct Step {
   TideBytes name;   /* of the member, or in braces of the field */
   TideBytes prefix; /* of the names of what stands around on this level */
-  gboolean is_braces;
+  GHashTable *met; /* owned: Set<TideBytes>, in scratch: of braces, the members of the object so far; NULL: no braces */
 } Step;
 
 /* Where a reader is in its message. */
@@ -506,6 +506,7 @@ take_every_member(TideLayout *layout, const Step *step)
   TideShaper *shaper = layout->shaper;
   if (!layout->calls->begin(layout->reader))
     return FALSE;
+  g_hash_table_remove_all(step->met);
   for (;;) {
     TideNextValue next;
     TideBytes name;
@@ -517,7 +518,13 @@ take_every_member(TideLayout *layout, const Step *step)
       return FALSE;
     if (!has)
       break;
-    if (!peek(layout, &next, &place) || !tide_shaper_begin_outer(shaper, place, TIDE_BYTES_EMPTY) ||
+    if (!peek(layout, &next, &place))
+      return FALSE;
+    TideBytes *kept = tide_scratch_take(shaper->scratch, sizeof *kept);
+    *kept = name;
+    if (!g_hash_table_add(step->met, kept))
+      return tide_shaper_reject(shaper, TIDE_REJECT_DUPLICATE_FIELD, place, name, NULL);
+    if (!tide_shaper_begin_outer(shaper, place, TIDE_BYTES_EMPTY) ||
         !tide_shaper_add(shaper, place, step->name, TIDE_VALUE_STRING, name))
       return FALSE;
     TideOuterMark mark = tide_shaper_end_outer(shaper);
@@ -540,7 +547,7 @@ take_step(TideLayout *layout)
     return FALSE;
   if (next != TIDE_NEXT_OBJECT)
     return take_no_reading(layout, next, place);
-  return step->is_braces ? take_every_member(layout, step) : take_member(layout, step, place);
+  return step->met != NULL ? take_every_member(layout, step) : take_member(layout, step, place);
 }
 
 /* The object that comes next: the way to the readings leads through it. */
@@ -623,6 +630,12 @@ keep_text(TideLayout *layout, const char *text)
 }
 
 static void
+clear_step(gpointer step)
+{
+  g_clear_pointer(&((Step *)step)->met, g_hash_table_unref);
+}
+
+static void
 add_steps(TideLayout *layout, const TideDecodeOptions *options)
 {
   g_auto(GStrv) names = g_strsplit(options->layout.each, options->separator, -1);
@@ -630,7 +643,7 @@ add_steps(TideLayout *layout, const TideDecodeOptions *options)
   for (char **name = names; *name != NULL; name++) {
     Step step = {.prefix = keep_text(layout, prefix->str)};
     g_autofree char *field = tide_layout_field_of_step(*name);
-    step.is_braces = field != NULL;
+    step.met = field != NULL ? tide_name_set_new() : NULL;
     step.name = keep_text(layout, field != NULL ? field : *name);
     if (field == NULL)
       g_string_append_printf(prefix, "%s%s", *name, options->separator);
@@ -646,6 +659,7 @@ tide_layout_new(const TideDecodeOptions *options)
   layout->options = options;
   layout->root = how->root != NULL ? g_strsplit(how->root, options->separator, -1) : g_new0(char *, 1);
   layout->steps = g_array_new(FALSE, FALSE, sizeof(Step));
+  g_array_set_clear_func(layout->steps, clear_step);
   layout->texts = g_string_chunk_new(64);
   layout->columns = g_array_new(FALSE, FALSE, sizeof(Column));
   layout->n_positions = how->positions != NULL ? g_strv_length(how->positions) : 0;

@@ -79,6 +79,12 @@ is_same_name(gconstpointer a, gconstpointer b)
   return tide_bytes_equal(*(const TideBytes *)a, *(const TideBytes *)b);
 }
 
+GHashTable *
+tide_name_set_new(void)
+{
+  return g_hash_table_new(hash_of_name, is_same_name);
+}
+
 TideReadingBuilder *
 tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known, TideScratch *scratch)
 {
@@ -97,7 +103,7 @@ tide_reading_builder_new(const TideDecodeOptions *options, TideFieldNames *names
   builder->readings = g_new(TideReading, builder->readings_capacity);
   builder->outer = g_array_new(FALSE, FALSE, sizeof(TideField));
   builder->rejects = g_array_new(FALSE, FALSE, sizeof(TideReject));
-  builder->unnumbered = g_hash_table_new(hash_of_name, is_same_name);
+  builder->unnumbered = tide_name_set_new();
   return builder;
 }
 

@@ -38,6 +38,9 @@ typedef struct TideReadingNames {
 
 void tide_reading_names_clear(TideReadingNames *names);
 
+/* (transfer full) An empty Set<TideBytes> that borrows the names added to it. Threads: any. */
+GHashTable *tide_name_set_new(void);
+
 /* Functions that can fail return FALSE with reason, field and detail of @ret_reject filled; its position is
  * the caller's to know. Threads: the owner's only. Allocates: only to grow. */
 

@@ -154,6 +154,8 @@ class Layout:
         if not isinstance(value, Members):
             self.no_reading(value)
         elif name.startswith("{"):
+            if len({inner_name for inner_name, _ in value}) < len(value):
+                raise Refused("twice")
             for inner_name, inner in value:
                 self.one_or_list(inner, at + 1, self.fields_around(outer, [(name[1:-1], inner_name)], ""), True)
         else:

@@ -168,12 +168,15 @@ TEST("/layout/members-whose-names-are-data")
       {"{\"servers\":{\"s1\":{\"server\":3}}}", "duplicate_field@27"},
       {"{\"server\":1,\"servers\":{\"s1\":{}}}", "duplicate_field@28"},
       {"{\"servers\":{\"s1\":5}}", "type@17"},
+      {"{\"servers\":{\"s1\":{\"a\":1},\"s2\":[],\"s1\":[{\"a\":2}]}}", "duplicate_field@38"},
+      {"{\"servers\":[{\"s1\":{\"a\":1}},{\"s1\":{\"a\":2}}]}", "server=S:s1 a=N:1;server=S:s1 a=N:2;"},
       {"{\"servers\":{\"s1\":null}}", "type@17"},
       {"{\"servers\":{\"s1\":{\"a\":1},}}", "parse@25", NULL, TRUE},
   };
   static const LayoutCase disks[] = {
       {"{\"s1\":{\"cpu\":1,\"disks\":{\"sda\":{\"free\":2},\"sdb\":{\"free\":3}}},\"s2\":{\"disks\":{\"sdc\":{}}}}",
        "host=S:s1 cpu=N:1 disk=S:sda free=N:2;host=S:s1 cpu=N:1 disk=S:sdb free=N:3;host=S:s2 disk=S:sdc;"},
+      {"{\"s1\":{\"disks\":{\"a\":{}}},\"s2\":{\"disks\":{\"a\":{}}},\"s1\":{}}", "duplicate_field@54"},
   };
   check((TideLayoutOptions){EACH("servers/{server}")}, TIDE_BAD_READING_MESSAGE, cases, G_N_ELEMENTS(cases));
   check((TideLayoutOptions){EACH("{host}/disks/{disk}")}, TIDE_BAD_READING_MESSAGE, disks, G_N_ELEMENTS(disks));
@@ -218,6 +221,7 @@ TEST("/layout/bad-readings-alone")
       {"{\"m\":{\"x\":{\"a\":1},\"y\":5,\"z\":{\"n\":1},\"w\":{\"a\":2}}}", "n=S:x a=N:1;;;n=S:w a=N:2;",
        "type@22 1;duplicate_field@33 2;"},
       {"{\"m\":{\"x\":{\"a\":1},\"\\uD800\":{}}}", "utf8@19", NULL},
+      {"{\"m\":{\"x\":{\"a\":1},\"x\":{}}}", "duplicate_field@22", NULL},
   };
   check((TideLayoutOptions){EACH("m")}, TIDE_BAD_READING_ALONE, cases, G_N_ELEMENTS(cases));
   check((TideLayoutOptions){EACH("d/m")}, TIDE_BAD_READING_ALONE, nested, G_N_ELEMENTS(nested));
