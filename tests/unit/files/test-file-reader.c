@@ -66,11 +66,20 @@ TEST("/names-in-front-of-each-record")
 TEST("/skipped-lines-in-front-of-each-record")
 {
   check((TideCsvOptions){.header = TRUE, .skip_lines = 2, .skip_after_header = 1},
-        "5\" log\n\n\"x\na,b\n\"V\n1,2\n3,4\n",
-        "[5\" log\\x0A\"x\\x0Aa,b\\x0A\"V\\x0A1,2][5\" log\\x0A\"x\\x0Aa,b\\x0A\"V\\x0A3,4]",
-        "[5\" log\\x0A\"x\\x0Aa,b\\x0A\"V\\x0A3,4]");
+        "5\" log\n\n\"x\na,b\n\",V\n1,2\n3,4\n",
+        "[5\" log\\x0A\"x\\x0Aa,b\\x0A\",V\\x0A1,2][5\" log\\x0A\"x\\x0Aa,b\\x0A\",V\\x0A3,4]",
+        "[5\" log\\x0A\"x\\x0Aa,b\\x0A\",V\\x0A3,4]");
   check((TideCsvOptions){.columns = columns, .skip_lines = 1, .comment = hash}, "#0\nlog\n\"1\n\"\n2",
         "[log\\x0A\"1\\x0A\"][log\\x0A2]", "[log\\x0A2]");
+}
+
+/* A head that takes more than one read is whole, also behind a mark. */
+TEST("/head-in-two-reads")
+{
+  g_autofree char *empty_lines = g_strnfill(200000, '\n');
+  g_autofree char *text = g_strconcat("log\n", empty_lines, "a\n1\n2\n", NULL);
+  check((TideCsvOptions){.header = TRUE, .skip_lines = 1}, text, "[log\\x0Aa\\x0A1][log\\x0Aa\\x0A2]",
+        "[log\\x0Aa\\x0A2]");
 }
 
 /* The memory of what is skipped has a bound, behind which every record is too large. */
