@@ -120,7 +120,7 @@ tide_dead_letter_parser_new(void)
                                         .separator = g_strdup("/"),
                                         .booleans = TIDE_BOOLEAN_TEXT,
                                         .arrays = TIDE_ARRAY_JSON,
-                                        .raw_objects = TRUE,
+                                        .objects = TIDE_OBJECT_RAW,
                                         .max_message_bytes = MAX_LINE_BYTES,
                                         .max_depth = 64,
                                         .max_fields = 1024,

@@ -46,6 +46,13 @@ typedef enum TideArrayForm {
   TIDE_ARRAY_REJECT,
 } TideArrayForm;
 
+/* No configuration asks for any but the first. */
+typedef enum TideObjectForm {
+  TIDE_OBJECT_FLAT,   /* flattened: name, separator, the member's name */
+  TIDE_OBJECT_MARKED, /* the same, behind a field of its own name with the JSON "{": for field_steps.c */
+  TIDE_OBJECT_RAW,    /* the field's value is the object's raw JSON: for readers of packed cells and dead letters */
+} TideObjectForm;
+
 /* What one bad reading takes with it. */
 typedef enum TideOnBadReading {
   TIDE_BAD_READING_MESSAGE, /* its message */
@@ -87,8 +94,8 @@ typedef struct TideCsvOptions {
   gboolean decimal_comma; /* 1,5 is a number: 1.5 */
 } TideCsvOptions;
 
-/* Of line protocol: what the names of fields begin with that are made of tags, or of fields. Owned by the configuration;
- * NULL: nothing. */
+/* Of line protocol: what the names of fields begin with that are made of tags, or of fields. Owned by the
+ * configuration; NULL: nothing. */
 typedef struct TideInfluxOptions {
   char *tag_prefix;
   char *field_prefix;
@@ -143,8 +150,7 @@ typedef struct TideDecodeOptions {
   TideScannedOptions scanned;
   TideBooleanForm booleans;
   TideArrayForm arrays;
-  gboolean raw_objects; /* the value of a member that is an object is its raw JSON, as with TIDE_ARRAY_JSON, instead of
-                         * being flattened; no configuration asks for it, but the reader of packed cells does */
+  TideObjectForm objects;
   guint32 max_message_bytes;
   guint32 max_depth;    /* of objects and arrays, a reading's own braces included; at least 1 */
   guint32 max_fields;   /* in one reading; nested objects count, too */

@@ -28,6 +28,7 @@ struct TideFieldSteps {
   TideReadingBuilder *builder;      /* owned */
   TideFieldNames *text_names;       /* owned: of both readers */
   TextReader texts;
+  TextReader items;         /* of a list, with a field for each object in them */
   TextReader lists;         /* each of whose items becomes a field */
   gboolean readings_depend; /* what one says holds for those behind it */
 
@@ -112,10 +113,12 @@ tide_field_steps_new(const TideDecodeOptions *options, TideFieldNames *names, gu
   steps->text_names = tide_field_names_new();
   steps->texts.options = tide_decode_options_of_json(options);
   steps->texts.options.max_readings = options->max_fields;
-  steps->lists.options = steps->texts.options;
+  steps->items.options = steps->lists.options = steps->texts.options;
+  steps->items.options.objects = TIDE_OBJECT_MARKED;
   steps->lists.options.arrays = TIDE_ARRAY_INDEX;
   steps->lists.options.max_depth = LIST_DEPTH;
   open_reader(steps, &steps->texts);
+  open_reader(steps, &steps->items);
   open_reader(steps, &steps->lists);
   for (guint i = 0; i < n_steps(options); i++)
     steps->readings_depend |= step_at(options, i)->verb == TIDE_FIELD_RESOLVE;
@@ -128,6 +131,7 @@ tide_field_steps_free(TideFieldSteps *steps)
   if (steps == NULL)
     return;
   close_reader(&steps->texts);
+  close_reader(&steps->items);
   close_reader(&steps->lists);
   tide_field_names_free(steps->text_names);
   tide_reading_builder_free(steps->builder);
@@ -172,16 +176,13 @@ charge(TideFieldSteps *steps, const TideField *field, gsize n_bytes)
 
 /* A field of the reading called @prefix and @name. @of: what it is made of */
 static gboolean
-add_field(TideFieldSteps *steps, const TideField *of, const char *prefix, TideBytes name, TideValueKind kind,
+add_field(TideFieldSteps *steps, const TideField *of, TideBytes prefix, TideBytes name, TideValueKind kind,
           TideBytes text)
 {
-  gsize prefix_len = strlen(prefix);
-  if (!charge(steps, of, prefix_len + name.len))
+  if (!charge(steps, of, prefix.len + name.len))
     return FALSE;
-  guint8 *copy = tide_scratch_take(steps->scratch, prefix_len + name.len);
-  memcpy(copy, prefix, prefix_len);
-  tide_memory_copy(copy + prefix_len, name.data, name.len);
-  append_field(steps, (TideField){.kind = kind, .name = tide_bytes(copy, prefix_len + name.len), .text = text});
+  name = tide_scratch_join(steps->scratch, prefix, name);
+  append_field(steps, (TideField){.kind = kind, .name = name, .text = text});
   return TRUE;
 }
 
@@ -251,6 +252,7 @@ read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, Tid
 static gboolean
 open_text(TideFieldSteps *steps, const TideFieldStep *step)
 {
+  TideBytes prefix = tide_bytes_of_string(step->prefix);
   TideField field;
   TideReading *readings;
   guint32 n_readings;
@@ -266,7 +268,7 @@ open_text(TideFieldSteps *steps, const TideFieldStep *step)
     return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is more than one JSON object");
   for (guint32 i = 0; i < readings->n_fields; i++) {
     const TideField *inner = &readings->fields[i];
-    if (!add_field(steps, &field, step->prefix, inner->name, inner->kind, inner->text))
+    if (!add_field(steps, &field, prefix, inner->name, inner->kind, inner->text))
       return FALSE;
   }
   return TRUE;
@@ -284,6 +286,13 @@ find_member(const TideReading *reading, const char *name)
   return NULL;
 }
 
+/* Whether @field stands for an object, whose members are behind it. */
+static gboolean
+is_object(const TideField *field)
+{
+  return field->kind == TIDE_VALUE_JSON && field->text.data[0] == '{';
+}
+
 /* What can name a field: a text, or a number. */
 static gboolean
 is_name(const TideField *field)
@@ -291,15 +300,35 @@ is_name(const TideField *field)
   return field != NULL && field->kind <= TIDE_VALUE_NUMBER;
 }
 
+/* Of a value that is an object: its members, below the name. */
+static gboolean
+add_members(TideFieldSteps *steps, const TideField *list, TideBytes name, const TideReading *item,
+            const TideField *object)
+{
+  TideBytes path = tide_scratch_join(steps->scratch, object->name, tide_bytes_of_string(steps->options->separator));
+  for (guint32 i = 0; i < item->n_fields; i++) {
+    const TideField *member = &item->fields[i];
+    if (tide_bytes_begin_with(member->name, path) && !is_object(member) &&
+        !add_field(steps, list, name, tide_bytes_from(member->name, object->name.len), member->kind, member->text))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean
 pivot_item(TideFieldSteps *steps, const TideFieldStep *step, const TideField *list, const TideReading *item)
 {
+  TideBytes prefix = tide_bytes_of_string(step->prefix);
   const TideField *name = find_member(item, step->name), *value = NULL;
   if (!is_name(name))
     return bad_field(steps, TIDE_REJECT_MISSING_FIELD, list, "an item of the list has no text or number as its name");
   for (char **member = step->values; value == NULL && *member != NULL; member++)
     value = find_member(item, *member);
-  return add_field(steps, list, step->prefix, name->text, value != NULL ? value->kind : TIDE_VALUE_NULL,
+  if (value != NULL && is_object(value)) {
+    TideBytes below = tide_scratch_join(steps->scratch, prefix, name->text);
+    return charge(steps, list, below.len + value->name.len) && add_members(steps, list, below, item, value);
+  }
+  return add_field(steps, list, prefix, name->text, value != NULL ? value->kind : TIDE_VALUE_NULL,
                    value != NULL ? value->text : TIDE_BYTES_EMPTY);
 }
 
@@ -352,7 +381,8 @@ pivot_lists(TideFieldSteps *steps, const TideFieldStep *step, const TideField *l
   if (reading->n_fields != n)
     return bad_field(steps, TIDE_REJECT_TYPE, list, "it is a list of another length than that of the names");
   for (guint32 i = 0; i < n; i++)
-    if (!add_field(steps, list, step->prefix, copies[i].text, reading->fields[i].kind, reading->fields[i].text))
+    if (!add_field(steps, list, tide_bytes_of_string(step->prefix), copies[i].text, reading->fields[i].kind,
+                   reading->fields[i].text))
       return FALSE;
   return TRUE;
 }
@@ -367,7 +397,7 @@ pivot(TideFieldSteps *steps, const TideFieldStep *step)
     return TRUE;
   if (step->names != NULL)
     return pivot_lists(steps, step, &list);
-  if (!check_list(steps, &list) || !read_json(steps, &steps->texts, &list, list.text, &items, &n_items))
+  if (!check_list(steps, &list) || !read_json(steps, &steps->items, &list, list.text, &items, &n_items))
     return FALSE;
   for (guint32 i = 0; i < n_items; i++)
     if (!pivot_item(steps, step, &list, &items[i]))
@@ -416,7 +446,7 @@ split(TideFieldSteps *steps, const TideFieldStep *step)
     if (is_text && rest.len > 0 && (rest.data[0] & 0xC0) == 0x80)
       return bad_field(steps, TIDE_REJECT_UTF8, &field, "a position is inside of a character");
     if (strcmp(step->parts[i], TIDE_NO_NAME) != 0 &&
-        !add_field(steps, &field, "", tide_bytes_of_string(step->parts[i]), TIDE_VALUE_STRING, part))
+        !add_field(steps, &field, TIDE_BYTES_EMPTY, tide_bytes_of_string(step->parts[i]), TIDE_VALUE_STRING, part))
       return FALSE;
   }
   return TRUE;

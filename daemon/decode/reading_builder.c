@@ -380,6 +380,11 @@ tide_reading_builder_enter(TideReadingBuilder *builder, TideBytes name, gsize *r
   TideNameId id;
   if (!name_member(builder, name, &flat, &id, ret_reject))
     return FALSE;
+  if (builder->options->objects == TIDE_OBJECT_MARKED) {
+    *next_fields(builder, 1) =
+        (TideField){.kind = TIDE_VALUE_JSON, .name_id = id, .name = flat, .text = TIDE_BYTES_LITERAL("{")};
+    keep_field(builder, id);
+  }
   *ret_outer = builder->path.len;
   tide_buffer_append_bytes(&builder->path, name);
   tide_buffer_append_bytes(&builder->path, builder->separator);

@@ -119,15 +119,6 @@ time_of(const TideSenml *senml, const Record *record, gint64 record_ms, TideByte
          refuse(record, &time, "it is a number of too many digits to add");
 }
 
-static TideBytes
-join(TideScratch *scratch, TideBytes a, TideBytes b)
-{
-  guint8 *text = tide_scratch_take(scratch, a.len + b.len);
-  tide_memory_copy(text, a.data, a.len);
-  tide_memory_copy(text + a.len, b.data, b.len);
-  return tide_bytes(text, a.len + b.len);
-}
-
 /* The record's name or unit, and its base, are texts. */
 static gboolean
 check_text(const Record *record, const TideField *field)
@@ -151,7 +142,7 @@ tide_senml_resolve(TideSenml *senml, const TideField *fields, guint32 n_fields, 
     if (is_text && (!check_text(&record, of_base) || !check_text(&record, own)))
       return FALSE;
     if (base == TIDE_SENML_BN)
-      made.text = join(scratch, text_of(of_base), text_of(own));
+      made.text = tide_scratch_join(scratch, text_of(of_base), text_of(own));
     else if (base == TIDE_SENML_BU)
       made.text = text_of(is_there(own) ? own : of_base);
     else if (base == TIDE_SENML_BT ? !time_of(senml, &record, record_ms, &made.text)

@@ -134,7 +134,7 @@ tide_shaper_begin(TideShaper *shaper, gsize place, TideBytes name, gboolean is_o
   }
   if (!tide_shaper_push(shaper, place, name, is_object))
     return FALSE;
-  if (is_member && (is_object ? shaper->options->raw_objects : form == TIDE_ARRAY_JSON)) {
+  if (is_member && (is_object ? shaper->options->objects == TIDE_OBJECT_RAW : form == TIDE_ARRAY_JSON)) {
     shaper->raw.depth = shaper->depth;
     shaper->raw.place = place;
     shaper->raw.name = name;

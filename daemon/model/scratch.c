@@ -66,3 +66,12 @@ tide_scratch_copy(TideScratch *scratch, TideBytes bytes)
   tide_memory_copy(copy, bytes.data, bytes.len);
   return tide_bytes(copy, bytes.len);
 }
+
+TideBytes
+tide_scratch_join(TideScratch *scratch, TideBytes a, TideBytes b)
+{
+  guint8 *both = tide_scratch_take(scratch, a.len + b.len);
+  tide_memory_copy(both, a.data, a.len);
+  tide_memory_copy(both + a.len, b.data, b.len);
+  return tide_bytes(both, a.len + b.len);
+}

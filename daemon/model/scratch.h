@@ -46,6 +46,9 @@ const void *tide_scratch_first(const TideScratch *scratch);
 /* A copy of @bytes. */
 TideBytes tide_scratch_copy(TideScratch *scratch, TideBytes bytes);
 
+/* @a with @b behind it, copied. */
+TideBytes tide_scratch_join(TideScratch *scratch, TideBytes a, TideBytes b);
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideScratch, tide_scratch_clear_memory)
 
 G_END_DECLS

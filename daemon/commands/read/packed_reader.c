@@ -23,7 +23,7 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
                                .separator = no_separator,
                                .booleans = TIDE_BOOLEAN_TEXT,
                                .arrays = TIDE_ARRAY_JSON,
-                               .raw_objects = TRUE,
+                               .objects = TIDE_OBJECT_RAW,
                                .max_message_bytes = (guint32)MIN(value.len, G_MAXUINT32),
                                .max_depth = MAX_DEPTH,
                                .max_fields = MAX_MEMBERS,

@@ -143,6 +143,18 @@ TEST("/field-steps/pivot-makes-fields-of-names-and-values")
          "t=N:1 u=N:1.5;"});
 }
 
+TEST("/field-steps/pivot-keeps-values-that-are-objects")
+{
+  CHECK("  fields: [{ pivot: m, name: n, value: [v, w], into: \"\" }]\n",
+        {"{\"q\":1,\"m\":[{\"n\":\"pos\",\"v\":{\"lat\":1,\"at\":{\"z\":[2]}},\"vx\":7},{\"n\":\"t\",\"v\":3}]}",
+         "q=N:1 pos/lat=N:1 pos/at/z=J:[2] t=N:3;"},
+        {"{\"m\":[{\"n\":\"pos\",\"v\":{},\"w\":9},{\"n\":\"t\",\"v\":null,\"w\":{\"a\":null}}]}", "t/a=0:;"},
+        {"{\"m\":[{\"n\":{\"v\":1},\"v\":2}]}",
+         "a field that the key or the time needs is absent or null: an item of the list has no text or number as its "
+         "name, in 'm', got '[{\"n\":{\"v\":1},\"v\":2}]'"},
+        {"{\"m\":[{\"n\":\"a\",\"v\":{\"b\":1}},{\"n\":\"a/b\",\"v\":1}]}", "the field appears twice, in 'a/b'"});
+}
+
 TEST("/field-steps/pivot-refuses-what-has-no-names")
 {
   CHECK(
