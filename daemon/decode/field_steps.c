@@ -5,7 +5,7 @@
 #include "decode/layout.h"
 #include "decode/senml.h"
 
-/* Texts and names that are made of a message take at most this many times the largest message: a text around many
+/* Fields, texts and names that are made of a message take at most this many times the largest message: a text around many
  * readings, opened for each of them, must not fill the memory. */
 #define MADE_BYTES_FACTOR 8u
 
@@ -179,7 +179,7 @@ static gboolean
 add_field(TideFieldSteps *steps, const TideField *of, TideBytes prefix, TideBytes name, TideValueKind kind,
           TideBytes text)
 {
-  if (!charge(steps, of, prefix.len + name.len))
+  if (!charge(steps, of, sizeof(TideField) + prefix.len + name.len))
     return FALSE;
   name = tide_scratch_join(steps->scratch, prefix, name);
   append_field(steps, (TideField){.kind = kind, .name = name, .text = text});

@@ -58,7 +58,7 @@ gboolean tide_field_steps_read(const TideDecodeOptions *options, const char *nam
  * @message: borrowed for the call
  * @rejects: (element-type TideReject): of those of @readings that are bad, which stay so
  * Returns: FALSE with @ret_reject filled: the message is rejected. Allocates: to grow, and from the scratch: at most 8
- *     times the largest message for the texts and names that are made of one message.
+ *     times the largest message for the fields, texts and names that are made of one message.
  */
 gboolean tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, const TideReading *readings,
                               guint32 n_readings, const TideReject *rejects, guint32 n_rejects,

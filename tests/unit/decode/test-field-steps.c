@@ -376,11 +376,29 @@ TEST("/field-steps/what-is-made-of-a-message-is-bounded")
   for (guint i = 0; i < 800; i++)
     g_string_append_c(message, 'x');
   g_string_append(message, "\\\"}\",\"l\":[{}");
-  for (guint i = 1; i < 10; i++)
+  for (guint i = 1; i < 9; i++)
     g_string_append(message, ",{}");
   g_autofree char *good = g_strconcat(message->str, "]}", NULL), *bad = g_strconcat(message->str, ",{}]}", NULL);
   g_assert_true(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(good)));
-  g_assert_cmpuint(fixture.decoder.n_readings, ==, 10);
+  g_assert_cmpuint(fixture.decoder.n_readings, ==, 9);
+  g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(bad)));
+  g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+}
+
+/* Of lists beside many readings, the fields take more than the names. */
+TEST("/field-steps/fields-that-are-made-are-bounded")
+{
+  g_autoptr(GString) message = g_string_new("{\"k\":[10");
+  g_auto(StepsFixture) fixture =
+      steps_fixture("  max_message_size: 1KiB\n  each: l\n  fields: [{ pivot: m, names: k }]\n");
+  for (guint i = 11; i < 60; i++)
+    g_string_append_printf(message, ",%u", i);
+  g_string_append(message, "],\"m\":[0");
+  for (guint i = 11; i < 60; i++)
+    g_string_append(message, ",0");
+  g_string_append(message, "],\"l\":[{},{},{}");
+  g_autofree char *good = g_strconcat(message->str, "]}", NULL), *bad = g_strconcat(message->str, ",{}]}", NULL);
+  g_assert_true(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(good)));
   g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(bad)));
   g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
 }
