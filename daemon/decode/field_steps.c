@@ -155,13 +155,21 @@ bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field
   return tide_reject_set(steps->reject, reason, -1, detail);
 }
 
-static void
-append_field(TideFieldSteps *steps, TideField field)
+/* @field, or a null of its name where its text means that. */
+static TideField
+or_null(const TideFieldSteps *steps, TideField field)
 {
   char *const *words = steps->options->fields.null_values;
   for (; words != NULL && field.kind <= TIDE_VALUE_NUMBER && *words != NULL; words++)
     if (tide_bytes_equal(field.text, tide_bytes_of_string(*words)))
       field = (TideField){.kind = TIDE_VALUE_NULL, .name_id = field.name_id, .name = field.name};
+  return field;
+}
+
+static void
+append_field(TideFieldSteps *steps, TideField field)
+{
+  field = or_null(steps, field);
   g_array_append_val(steps->fields, field);
 }
 
@@ -488,6 +496,7 @@ resolve_decimal(TideFieldSteps *steps, const TideFieldStep *step)
                      "a decimal of more than " G_STRINGIFY(TIDE_NUMBER_MAX_BYTES) " bytes");
   field->kind = TIDE_VALUE_NUMBER;
   field->text = text;
+  *field = or_null(steps, *field);
   return TRUE;
 }
 
@@ -504,7 +513,8 @@ resolve_senml(TideFieldSteps *steps)
   for (guint i = steps->fields->len; i-- > 0;)
     if (tide_senml_replaces(g_array_index(steps->fields, TideField, i).name))
       remove_field(steps, &g_array_index(steps->fields, TideField, i));
-  g_array_append_vals(steps->fields, made, n_made);
+  for (guint i = 0; i < n_made; i++)
+    append_field(steps, made[i]);
   return TRUE;
 }
 

@@ -324,6 +324,14 @@ TEST("/field-steps/null-values-are-null")
         {"{\"a\":-999.0,\"b\":\"n/a\",\"c\":true}", "a=N:-999.0 b=S:n/a c=B:true;"});
 }
 
+TEST("/field-steps/null-values-are-null-after-each-step")
+{
+  CHECK("  null_values: [\"-9.99\"]\n  fields: [{ decimal: p, scale: 2 }]\n", {"{\"p\":\"/Bk=\"}", "p=0:;"},
+        {"{\"p\":\"/Bo=\"}", "p=N:-9.98;"});
+  CHECK("  null_values: [\"-999\", \"a:\"]\n  fields: [{ resolve: senml }]\n",
+        {"{\"bn\":\"a\",\"bt\":1426535612,\"n\":\":\",\"bv\":-1000,\"v\":1}", "n=0: t=N:1426535612 v=0:;"});
+}
+
 /* Of each format; what a list's text would then have to hold is no JSON. */
 TEST("/field-steps/with-nan-what-is-not-finite-is-null")
 {
