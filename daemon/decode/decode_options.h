@@ -169,7 +169,8 @@ tide_decode_options_of_json(const TideDecodeOptions *options)
                              .max_message_bytes = options->max_message_bytes,
                              .max_depth = options->max_depth,
                              .max_fields = options->max_fields,
-                             .max_readings = options->max_readings};
+                             .max_readings = options->max_readings,
+                             .fields = {.nan_is_null = options->fields.nan_is_null}};
 }
 
 static inline TideBytes

@@ -341,6 +341,9 @@ TEST("/field-steps/with-nan-what-is-not-finite-is-null")
         {"{\"a\":[NaN]}", "not in the declared format: not a value, at byte 6"},
         {"{\"a\":NaNa}", "not in the declared format: not a value, in 'a', at byte 5"},
         {"{\"a\":-x}", "not in the declared format: not a number, in 'a', at byte 5"});
+  CHECK("  null_values: [NaN]\n  fields: [{ open: o }, { pivot: m, name: n, value: v }]\n",
+        {"{\"o\":\"{\\\"a\\\":NaN,\\\"b\\\":1}\",\"m\":\"[{\\\"n\\\":1,\\\"v\\\":-Infinity}]\"}",
+         "o/a=0: o/b=N:1 m/1=0:;"});
   CHECK("  null_values: [x]\n", {"{\"a\":NaN}", "not in the declared format: not a value, in 'a', at byte 5"},
         {"{\"a\":-Infinity}", "not in the declared format: not a number, in 'a', at byte 5"});
   CHECK("  format: influx\n  null_values: [NaN]\n",
