@@ -58,13 +58,14 @@ tide_decoder_free(TideDecoder *decoder)
 
 /* Makes the message's readings of those that were read. */
 static gboolean
-take_steps(TideDecoder *decoder, const TideMessage *message, TideReject *ret_reject)
+take_steps(TideDecoder *decoder, const TideMessage *message, guint32 n_record_fields, TideReject *ret_reject)
 {
   guint32 n_readings, n_rejects;
   const TideReject *rejects = tide_reading_builder_rejects(decoder->builder, &n_rejects);
   const TideReading *readings = tide_reading_builder_finish(decoder->builder, &n_readings);
   decoder->made = tide_field_steps_builder(decoder->steps);
-  return tide_field_steps_run(decoder->steps, message, readings, n_readings, rejects, n_rejects, ret_reject);
+  return tide_field_steps_run(decoder->steps, message, n_record_fields, readings, n_readings, rejects, n_rejects,
+                              ret_reject);
 }
 
 gboolean
@@ -88,7 +89,7 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
   gboolean good = decoder->reader->read(&decoder->shaper, decoder->kept, message->value, ret_reject);
   if (!good)
     tide_frame_name(decoder->options, message->value, ret_reject);
-  if (!good || (decoder->steps != NULL && !take_steps(decoder, message, ret_reject))) {
+  if (!good || (decoder->steps != NULL && !take_steps(decoder, message, n_record_fields, ret_reject))) {
     ret_reject->reading_index = tide_reading_builder_n_readings(decoder->made);
     return FALSE;
   }

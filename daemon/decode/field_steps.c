@@ -5,8 +5,8 @@
 #include "decode/layout.h"
 #include "decode/senml.h"
 
-/* Fields, texts and names that are made of a message take at most this many times the largest message: a text around many
- * readings, opened for each of them, must not fill the memory. */
+/* Fields, texts and names that are made of a message take at most this many times the largest message: a text around
+ * many readings, opened for each of them, must not fill the memory. */
 #define MADE_BYTES_FACTOR 8u
 
 /* Of a decimal: more are too many digits, unless they repeat the sign. */
@@ -35,6 +35,7 @@ struct TideFieldSteps {
   /* of the message */
   const TideMessage *message;
   TideReject *reject; /* borrowed: the caller's */
+  guint32 n_record_fields;
   guint64 made_bytes;
   TideSenml senml;
 
@@ -182,6 +183,16 @@ charge(TideFieldSteps *steps, const TideField *field, gsize n_bytes)
          bad_field(steps, TIDE_REJECT_TOO_LARGE, field, "what the steps make of the message takes too much memory");
 }
 
+/* No member of the message, and nothing that is made of one, may stand in for what the record offers, whether this one
+ * has it or not. */
+static gboolean
+check_name(TideFieldSteps *steps, TideBytes name)
+{
+  TideField field = {.name = name};
+  return !tide_field_name_is_of_record(name) ||
+         bad_field(steps, TIDE_REJECT_DUPLICATE_FIELD, &field, TIDE_NAME_IS_OF_RECORD);
+}
+
 /* A field of the reading called @prefix and @name. @of: what it is made of */
 static gboolean
 add_field(TideFieldSteps *steps, const TideField *of, TideBytes prefix, TideBytes name, TideValueKind kind,
@@ -190,6 +201,8 @@ add_field(TideFieldSteps *steps, const TideField *of, TideBytes prefix, TideByte
   if (!charge(steps, of, sizeof(TideField) + prefix.len + name.len))
     return FALSE;
   name = tide_scratch_join(steps->scratch, prefix, name);
+  if (!check_name(steps, name))
+    return FALSE;
   append_field(steps, (TideField){.kind = kind, .name = name, .text = text});
   return TRUE;
 }
@@ -542,10 +555,18 @@ take_step(TideFieldSteps *steps, const TideFieldStep *step)
 static gboolean
 make_fields(TideFieldSteps *steps, const TideReading *reading)
 {
+  const TideBytes tags = TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS);
+  gboolean has_tags = steps->options->format == TIDE_FORMAT_INFLUX;
   g_array_set_size(steps->fields, 0);
   steps->n_name_fields = reading->n_name_fields;
-  for (guint32 i = 0; i < reading->n_fields; i++)
-    append_field(steps, reading->fields[i]);
+  for (guint32 i = 0; i < reading->n_fields; i++) {
+    const TideField *field = &reading->fields[i];
+    gboolean is_own =
+        i + steps->n_record_fields < reading->n_fields && !(has_tags && tide_bytes_equal(field->name, tags));
+    if (is_own && n_steps(steps->options) > 0 && !check_name(steps, field->name))
+      return FALSE;
+    append_field(steps, *field);
+  }
   for (guint i = 0; i < n_steps(steps->options); i++)
     if (!take_step(steps, step_at(steps->options, i)))
       return FALSE;
@@ -560,11 +581,13 @@ make_fields(TideFieldSteps *steps, const TideReading *reading)
 }
 
 gboolean
-tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, const TideReading *readings, guint32 n_readings,
-                     const TideReject *rejects, guint32 n_rejects, TideReject *ret_reject)
+tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, guint32 n_record_fields,
+                     const TideReading *readings, guint32 n_readings, const TideReject *rejects, guint32 n_rejects,
+                     TideReject *ret_reject)
 {
   gboolean may_spoil = steps->options->on_bad_reading == TIDE_BAD_READING_ALONE && !steps->readings_depend;
   steps->message = message;
+  steps->n_record_fields = n_record_fields;
   steps->reject = ret_reject;
   steps->made_bytes = 0;
   steps->senml = (TideSenml){0};

@@ -56,13 +56,14 @@ gboolean tide_field_steps_read(const TideDecodeOptions *options, const char *nam
 /**
  * tide_field_steps_run: makes readings of @readings, in their order.
  * @message: borrowed for the call
+ * @n_record_fields: so many of each reading's fields, the last, are the record's own
  * @rejects: (element-type TideReject): of those of @readings that are bad, which stay so
  * Returns: FALSE with @ret_reject filled: the message is rejected. Allocates: to grow, and from the scratch: at most 8
  *     times the largest message for the fields, texts and names that are made of one message.
  */
-gboolean tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, const TideReading *readings,
-                              guint32 n_readings, const TideReject *rejects, guint32 n_rejects,
-                              TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
+gboolean tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, guint32 n_record_fields,
+                              const TideReading *readings, guint32 n_readings, const TideReject *rejects,
+                              guint32 n_rejects, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Where the readings are: tide_reading_builder_finish(). Borrowed. */
 TideReadingBuilder *tide_field_steps_builder(const TideFieldSteps *steps);

@@ -469,8 +469,7 @@ tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_re
 {
   for (guint32 i = 0; i < builder->n_record_fields && !builder->is_spoiled; i++)
     if (!add_made_field(builder, &builder->record_fields[i]))
-      return refuse(TIDE_REJECT_DUPLICATE_FIELD, builder->record_fields[i].name,
-                    "the message has a field of a name that the record offers", ret_reject);
+      return refuse(TIDE_REJECT_DUPLICATE_FIELD, builder->record_fields[i].name, TIDE_NAME_IS_OF_RECORD, ret_reject);
   end_reading(builder);
   return TRUE;
 }

@@ -18,6 +18,8 @@ G_BEGIN_DECLS
 
 typedef struct TideReadingBuilder TideReadingBuilder;
 
+#define TIDE_NAME_IS_OF_RECORD "the message has a field of a name that the record offers"
+
 /* The names of a reading that was good, with all that was found out about them: numbers, that none stands twice, where
  * the known ones are. Holds for readings with the same names in the same order, behind the same outer fields, in front
  * of the same fields of the record. Zero-initialised but for the slot is empty and valid. */

@@ -146,7 +146,7 @@ take_steps(TideRecordKey *record_key, TideReading *reading, TideReject *ret_reje
   TideReading whole = {.fields = (const TideField *)(gconstpointer)fields->data, .n_fields = fields->len};
   guint32 n_readings;
   *ret_reject = (TideReject){.byte_position = -1};
-  if (!tide_field_steps_run(record_key->steps, record_key->message, &whole, 1, NULL, 0, ret_reject))
+  if (!tide_field_steps_run(record_key->steps, record_key->message, record->n_fields, &whole, 1, NULL, 0, ret_reject))
     return FALSE;
   TideReadingBuilder *builder = tide_field_steps_builder(record_key->steps);
   *reading = *tide_reading_builder_finish(builder, &n_readings);

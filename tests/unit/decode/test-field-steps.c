@@ -130,6 +130,24 @@ TEST("/field-steps/open-reads-the-records-key")
   g_assert_cmpstr(outcome, ==, "v=N:1 $key=S:{\"id\":7} key/id=N:7;");
 }
 
+/* What the message holds does not stand in for it, whether this record has a key or not. */
+TEST("/field-steps/the-records-names-are-its-own")
+{
+  static const char *const messages[] = {
+      "{\"$key\":\"a/b\"}", "{\"o\":\"{\\\"$key\\\":\\\"a/b\\\"}\"}", "{\"o\":\"{\\\"$header.x\\\":1}\"}",
+      "{\"m\":[{\"n\":\"$offset\",\"v\":{\"a\":1}},{\"n\":\"$offset\",\"v\":1}]}", "{\"$tags\":1}"};
+  g_auto(StepsFixture) fixture = steps_fixture(
+      "  fields: [{ open: o, into: \"\" }, { pivot: m, name: n, value: v, into: \"\" }, { split: $key, by: "
+      "/, into: [a, b] }]\n");
+  for (gsize i = 0; i < G_N_ELEMENTS(messages); i++) {
+    g_autofree char *outcome = outcome_of(&fixture, tide_bytes_of_string(messages[i]));
+    if (strstr(outcome, "the message has a field of a name that the record offers, in '$") == NULL)
+      g_error("%s gave\n%s", messages[i], outcome);
+  }
+  g_autofree char *outcome = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"$x\":1,\"m\":[{\"n\":\"$y\",\"v\":2}]}"));
+  g_assert_cmpstr(outcome, ==, "$x=N:1 $y=N:2;");
+}
+
 TEST("/field-steps/pivot-makes-fields-of-names-and-values")
 {
   CHECK("  fields: [{ pivot: labels, name: name, value: [value] }]\n",
