@@ -60,15 +60,24 @@ typedef struct StepLoad {
 
 #define step_error(it, ...) tide_load_error((it)->load, (it)->node, __VA_ARGS__)
 
-/* The record's own fields are read only where they are asked for by name. */
+/* The record's own fields are read only where they are asked for by name. @name: what @option says; NULL: nothing */
 static void
-check_field(const StepLoad *it, const char *name)
+check_field(const StepLoad *it, const char *option, const char *name)
 {
+  if (name == NULL)
+    return;
   g_autoptr(GError) error = NULL;
   g_autofree char *shown = tide_problem_quote(name);
   if (!tide_config_option_check_field_name(name, strlen(name), &error))
     step_error(it, "'%s': '%s' %s", it->path, shown, error->message);
-  else if (tide_field_name_is_of_record(tide_bytes_of_string(name)))
+  else if (!tide_field_name_is_of_record(tide_bytes_of_string(name)))
+    return;
+  else if (it->step->verb == TIDE_FIELD_OPEN && strcmp(name, "$key") != 0 && !g_str_has_prefix(name, "$header."))
+    step_error(it, "'%s.%s' must be a field of the message, $key or $header.NAME: nothing else can hold JSON", it->path,
+               option);
+  else if (it->step->verb == TIDE_FIELD_PIVOT || it->step->verb == TIDE_FIELD_DECIMAL)
+    step_error(it, "'%s.%s' must be a field of the message: split or open the record's first", it->path, option);
+  else
     (void)tide_field_names_intern(it->load->config->names, tide_bytes_of_string(name));
 }
 
@@ -126,6 +135,16 @@ check_split(const StepLoad *it)
   }
 }
 
+/* A second one would find no base fields, and times that are no longer relative. */
+static void
+check_resolve(const StepLoad *it)
+{
+  const TideFieldStep *steps = (const TideFieldStep *)(gconstpointer)it->decode->fields.steps->data;
+  for (; steps < it->step; steps++)
+    if (steps->verb == TIDE_FIELD_RESOLVE)
+      step_error(it, "'%s' resolves the records twice: remove one of the steps 'resolve'", it->path);
+}
+
 static void
 load_step(TideLoad *load, const char *path, const TideYamlNode *node, const TideDecodeOptions *decode,
           TideFieldStep *step)
@@ -140,12 +159,12 @@ load_step(TideLoad *load, const char *path, const TideYamlNode *node, const Tide
   tide_config_group_read(verbs[found].options, path, node, node->position, &target);
   if (tide_problems_n_errors(load->problems) > n_errors)
     return;
-  if (step->field != NULL)
-    check_field(&it, step->field);
-  if (step->names != NULL)
-    check_field(&it, step->names);
-  if (step->verb == TIDE_FIELD_DECIMAL && step->field[0] == '$')
-    step_error(&it, "'%s.decimal' must be a field of the message: split or open the record's first", path);
+  check_field(&it, verbs[found].name, step->field);
+  check_field(&it, "names", step->names);
+  if (step->into != NULL && step->into[0] == '$')
+    step_error(&it, "'%s.into' must not begin with '$', as what the record offers does", path);
+  if (step->verb == TIDE_FIELD_RESOLVE)
+    check_resolve(&it);
   if (step->verb == TIDE_FIELD_OPEN || step->verb == TIDE_FIELD_PIVOT) {
     const char *into = step->into != NULL ? step->into : step->field + (step->field[0] == '$' ? 1 : 0);
     step->prefix = g_strconcat(into, *into != '\0' ? decode->separator : "", NULL);

@@ -107,6 +107,25 @@ check_comment(ReadingsLoad *it)
                              shown, it->path);
 }
 
+/* What the names of fields can begin with: a separator follows a name, which may be empty. */
+static void
+check_name_starts(ReadingsLoad *it)
+{
+  const TideDecodeOptions *decode = it->decode;
+  const struct {
+    const char *option, *text;
+  } starts[] = {
+      {"separator", decode->separator},
+      {"outer_prefix", decode->layout.outer_prefix},
+      {"influx.tag_prefix", decode->influx.tag_prefix},
+      {"influx.field_prefix", decode->influx.field_prefix},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(starts); i++)
+    if (starts[i].text != NULL && starts[i].text[0] == '$')
+      readings_error(it, starts[i].option, "'%s.%s' must not begin with '$', as what the record offers does", it->path,
+                     starts[i].option);
+}
+
 /* What names the fields, and what stands between their values. */
 static void
 check_csv(ReadingsLoad *it)
@@ -190,9 +209,6 @@ check_layout(ReadingsLoad *it)
   else if (layout->outer_prefix != NULL)
     readings_error(it, "outer_prefix",
                    "'%s.outer_prefix' has no effect without '%s.each': nothing else stands around readings", it->path,
-                   it->path);
-  if (layout->outer_prefix != NULL && layout->outer_prefix[0] == '$')
-    readings_error(it, "outer_prefix", "'%s.outer_prefix' must not begin with '$', as what the record offers does",
                    it->path);
   if (layout->positions != NULL)
     check_positions(it);
@@ -289,6 +305,7 @@ void
 tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, TideReadingsConfig *readings)
 {
   ReadingsLoad it = {load, path, &readings->decode, &readings->registry};
+  check_name_starts(&it);
   if ((tide_format_of(it.decode)->takes & TIDE_TAKES_CSV) != 0)
     check_csv(&it);
   if ((tide_format_of(it.decode)->takes & TIDE_TAKES_STRUCTURE) != 0)

@@ -548,6 +548,22 @@ TEST("/field-steps/a-mistake-says-what-may-be")
   check_problem("  fields: [{ decimal: $key, scale: 2 }]\n",
                 "6:12 error: 'readings.fields.decimal' must be a field of the message: split or open the record's "
                 "first\n");
+  check_problem("  fields: [{ decimal: $x, scale: 2 }]\n",
+                "6:12 error: 'readings.fields': '$x' must be one of the record's own fields, which are $key, $topic, "
+                "$partition, $offset, $timestamp and $header.NAME, or $tags, all tags of a line\n");
+  check_problem("  fields: [{ open: $offset }, { open: $header.a }]\n",
+                "6:12 error: 'readings.fields.open' must be a field of the message, $key or $header.NAME: nothing "
+                "else can hold JSON\n");
+  check_problem("  fields: [{ pivot: $key, name: n, value: v }]\n",
+                "6:12 error: 'readings.fields.pivot' must be a field of the message: split or open the record's "
+                "first\n");
+  check_problem("  fields: [{ pivot: v, names: $header.n }]\n",
+                "6:12 error: 'readings.fields.names' must be a field of the message: split or open the record's "
+                "first\n");
+  check_problem("  fields: [{ open: a, into: $a }]\n",
+                "6:12 error: 'readings.fields.into' must not begin with '$', as what the record offers does\n");
+  check_problem("  fields: [{ resolve: senml }, { open: a }, { resolve: senml }]\n",
+                "6:45 error: 'readings.fields' resolves the records twice: remove one of the steps 'resolve'\n");
   check_problem("  fields: [{ resolve: xml }]\n",
                 "6:23 error: 'readings.fields.resolve' must be one of senml, got 'xml'\n");
 }
@@ -561,6 +577,12 @@ TEST("/field-steps/options-of-lines-that-cannot-be-meant")
       "  format: csv\n  csv: { columns: [a], skip_after_header: 1 }\n",
       "7:43 error: 'readings.csv.skip_after_header' needs 'header: true': without one, 'skip_lines' passes over "
       "lines\n");
+  check_problem("  separator: $.\n",
+                "6:14 error: 'readings.separator' must not begin with '$', as what the record offers does\n");
+  check_problem("  format: influx\n  influx: { tag_prefix: $, field_prefix: $header. }\n",
+                "7:25 error: 'readings.influx.tag_prefix' must not begin with '$', as what the record offers does\n"
+                "7:42 error: 'readings.influx.field_prefix' must not begin with '$', as what the record offers "
+                "does\n");
   check_problem("  influx: { tag_prefix: a }\n",
                 "6:11 error: 'readings.influx' has no effect with 'format: json': remove it\n");
 }
