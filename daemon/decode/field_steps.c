@@ -40,8 +40,9 @@ struct TideFieldSteps {
   TideSenml senml;
 
   /* of the reading */
-  GArray *fields;        /* owned (element-type TideField) */
-  guint32 n_name_fields; /* the first so many name it */
+  GArray *fields;            /* owned (element-type TideField) */
+  guint32 n_name_fields;     /* the first so many name it */
+  const TideFieldStep *step; /* borrowed: in hand */
 };
 
 void
@@ -148,12 +149,33 @@ tide_field_steps_builder(const TideFieldSteps *steps)
 
 /* ---- fields of the reading in hand ---- */
 
+/* What helps where a step cannot use its field. */
+static const char *const remedies[] = {
+    [TIDE_FIELD_OPEN] = "see the step 'open' of 'readings.fields': its field must be a text that holds one JSON object",
+    [TIDE_FIELD_PIVOT] = "see the step 'pivot' of 'readings.fields': its field must be a list of objects of which each "
+                         "has a name, or with 'names' two lists of one length, of at most 'readings.max_fields' items",
+    [TIDE_FIELD_SPLIT] = "see the step 'split' of 'readings.fields': its field must be a text or number with all parts "
+                         "that 'into' names",
+    [TIDE_FIELD_DECIMAL] = "see the step 'decimal' of 'readings.fields': its field must be a decimal in base64, as "
+                           "Kafka Connect's JSON converter writes it by default",
+    [TIDE_FIELD_RESOLVE] = "see the step 'resolve: senml' of 'readings.fields': messages must be SenML (RFC 8428), "
+                           "whose names and units are texts, and whose times, values and sums are numbers",
+};
+
 static gboolean
-bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field, const char *detail)
+refuse(TideFieldSteps *steps, TideRejectReason reason, const TideField *field, const char *detail)
 {
   steps->reject->field = field->name;
   steps->reject->value = field->text;
   return tide_reject_set(steps->reject, reason, -1, detail);
+}
+
+/* The step in hand cannot use @field. */
+static gboolean
+bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field, const char *detail)
+{
+  steps->reject->remedy = remedies[steps->step->verb];
+  return refuse(steps, reason, field, detail);
 }
 
 /* @field, or a null of its name where its text means that. */
@@ -180,7 +202,7 @@ charge(TideFieldSteps *steps, const TideField *field, gsize n_bytes)
 {
   steps->made_bytes += n_bytes;
   return steps->made_bytes <= (guint64)steps->options->max_message_bytes * MADE_BYTES_FACTOR ||
-         bad_field(steps, TIDE_REJECT_TOO_LARGE, field, "what the steps make of the message takes too much memory");
+         refuse(steps, TIDE_REJECT_TOO_LARGE, field, "what the steps make of the message takes too much memory");
 }
 
 /* No member of the message, and nothing that is made of one, may stand in for what the record offers, whether this one
@@ -190,7 +212,7 @@ check_name(TideFieldSteps *steps, TideBytes name)
 {
   TideField field = {.name = name};
   return !tide_field_name_is_of_record(name) ||
-         bad_field(steps, TIDE_REJECT_DUPLICATE_FIELD, &field, TIDE_NAME_IS_OF_RECORD);
+         refuse(steps, TIDE_REJECT_DUPLICATE_FIELD, &field, TIDE_NAME_IS_OF_RECORD);
 }
 
 /* A field of the reading called @prefix and @name. @of: what it is made of */
@@ -266,7 +288,6 @@ read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, Tid
     *ret_readings = tide_reading_builder_finish(reader->builder, ret_n_readings);
     return TRUE;
   }
-  steps->reject->remedy = "see 'readings.fields': the field must hold JSON of the kind that its step takes";
   return bad_field(steps, reject.reason, field, reject.detail);
 }
 
@@ -536,6 +557,7 @@ resolve_senml(TideFieldSteps *steps)
 static gboolean
 take_step(TideFieldSteps *steps, const TideFieldStep *step)
 {
+  steps->step = step;
   switch (step->verb) {
   case TIDE_FIELD_OPEN:
     return open_text(steps, step);

@@ -432,6 +432,37 @@ TEST("/field-steps/fields-that-are-made-are-bounded")
   g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
 }
 
+/* What helps is a word about the step, or the bound where that was exceeded. */
+TEST("/field-steps/a-fault-of-a-step-names-it")
+{
+  static const struct {
+    const char *readings, *message, *remedy;
+  } cases[] = {
+      {"  fields: [{ open: o }]\n", "{\"o\":1}", "the step 'open' of 'readings.fields'"},
+      {"  fields: [{ open: o }]\n", "{\"o\":\"{\"}", "the step 'open' of 'readings.fields'"},
+      {"  fields: [{ pivot: m, names: n }]\n", "{\"m\":[1]}", "the step 'pivot' of 'readings.fields'"},
+      {"  max_fields: 1\n  fields: [{ pivot: m, name: n, value: v }]\n", "{\"m\":[{\"n\":1},{\"n\":2}]}",
+       "'readings.max_fields'"},
+      {"  fields: [{ split: s, by: x, into: [a, b] }]\n", "{\"s\":\"y\"}", "the step 'split' of 'readings.fields'"},
+      {"  fields: [{ decimal: d, scale: 1 }]\n", "{\"d\":1}", "the step 'decimal' of 'readings.fields'"},
+      {"  fields: [{ resolve: senml }]\n", "{\"v\":\"x\"}", "the step 'resolve: senml' of 'readings.fields'"},
+      {"  max_message_size: 1KiB\n  each: l\n  fields: [{ split: s, by: x, into: [a, b] }]\n", NULL, NULL},
+      {"  fields: [{ split: s, by: x, into: [a, b] }]\n", "{\"$key\":1}", NULL},
+  };
+  g_autoptr(GString) many = g_string_new("{\"s\":\"axb\",\"l\":[{}");
+  for (guint i = 1; i < 200; i++)
+    g_string_append(many, ",{}");
+  g_string_append(many, "]}");
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const char *message = cases[i].message != NULL ? cases[i].message : many->str;
+    g_auto(StepsFixture) fixture = steps_fixture(cases[i].readings);
+    g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(message)));
+    const char *remedy = fixture.decoder.reject.remedy;
+    if (cases[i].remedy == NULL ? remedy != NULL : remedy == NULL || strstr(remedy, cases[i].remedy) == NULL)
+      g_error("%s\n%s has the remedy\n%s", cases[i].readings, message, remedy);
+  }
+}
+
 TEST("/field-steps/every-format-has-them")
 {
   CHECK("  format: influx\n  fields: [{ split: host, by: \".\", into: [site, name] }]\n",
