@@ -122,8 +122,9 @@ def pivoted(reading: Reading) -> Reading:
         members = {name: (kind, text) for name, kind, text in flat("", item)}
         if members.get("n", ("null",))[0] not in ("string", "number"):
             raise Refused
-        values = [members[name] for name in ("v", "w/x") if members.get(name, ("null",))[0] != "null"]
-        reading.append((members["n"][1], *(values[0] if values else ("null", ""))))
+        values = [one for one in (item.get("v"), item.get("w", {}).get("x")) if one is not None]
+        name, what = members["n"][1], values[0] if values else None
+        reading += flat(f"{name}/", what) if isinstance(what, dict) else [field(name, what)]
     return reading
 
 
