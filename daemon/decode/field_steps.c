@@ -284,11 +284,11 @@ read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, Tid
   if (!charge(steps, field, text.len))
     return FALSE;
   tide_reading_builder_begin_message(reader->builder, NULL, 0);
-  if (tide_json_reader.read(&reader->shaper, reader->kept, text, &reject)) {
-    *ret_readings = tide_reading_builder_finish(reader->builder, ret_n_readings);
-    return TRUE;
-  }
-  return bad_field(steps, reject.reason, field, reject.detail);
+  gboolean good = tide_json_reader.read(&reader->shaper, reader->kept, text, &reject);
+  if (!charge(steps, field, tide_reading_builder_name_bytes(reader->builder)))
+    return FALSE;
+  *ret_readings = tide_reading_builder_finish(reader->builder, ret_n_readings);
+  return good || bad_field(steps, reject.reason, field, reject.detail);
 }
 
 static gboolean

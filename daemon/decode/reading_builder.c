@@ -563,6 +563,12 @@ tide_reading_builder_finish(TideReadingBuilder *builder, guint32 *ret_n_readings
   return builder->readings;
 }
 
+guint64
+tide_reading_builder_name_bytes(const TideReadingBuilder *builder)
+{
+  return builder->name_bytes;
+}
+
 guint32
 tide_reading_builder_n_readings(const TideReadingBuilder *builder)
 {

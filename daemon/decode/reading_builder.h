@@ -117,6 +117,9 @@ TideField *tide_reading_builder_offer(TideReadingBuilder *builder, const TideRea
 /* All values were written to what was offered. @some_null: one of them is null */
 void tide_reading_builder_take_offered(TideReadingBuilder *builder, const TideReadingNames *names, gboolean some_null);
 
+/* What the names of nested members took so far in this message. */
+guint64 tide_reading_builder_name_bytes(const TideReadingBuilder *builder);
+
 /* Readings that were ended so far in this message. */
 guint32 tide_reading_builder_n_readings(const TideReadingBuilder *builder);
 

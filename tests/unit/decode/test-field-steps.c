@@ -425,9 +425,26 @@ TEST("/field-steps/fields-that-are-made-are-bounded")
   g_string_append(message, "],\"m\":[0");
   for (guint i = 11; i < 60; i++)
     g_string_append(message, ",0");
-  g_string_append(message, "],\"l\":[{},{},{}");
-  g_autofree char *good = g_strconcat(message->str, "]}", NULL), *bad = g_strconcat(message->str, ",{}]}", NULL);
+  g_string_append(message, "],\"l\":[{},{}");
+  g_autofree char *good = g_strconcat(message->str, "]}", NULL), *bad = g_strconcat(message->str, ",{},{}]}", NULL);
   g_assert_true(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(good)));
+  g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(bad)));
+  g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+}
+
+/* A long name around objects without members, from which no field is made. */
+TEST("/field-steps/names-within-texts-are-bounded")
+{
+  g_autofree char *name = g_strnfill(200, 'n');
+  g_autoptr(GString) message = g_string_new(NULL);
+  g_auto(StepsFixture) fixture = steps_fixture("  max_message_size: 1KiB\n  each: l\n  fields: [{ open: o }]\n");
+  g_string_printf(message, "{\"o\":\"{\\\"%s\\\":{\\\"a\\\":{}", name);
+  for (char inner = 'b'; inner < 'b' + 19; inner++)
+    g_string_append_printf(message, ",\\\"%c\\\":{}", inner);
+  g_string_append(message, "}}\",\"l\":[{}");
+  g_autofree char *good = g_strconcat(message->str, "]}", NULL), *bad = g_strconcat(message->str, ",{}]}", NULL);
+  g_autofree char *outcome = outcome_of(&fixture, tide_bytes_of_string(good));
+  g_assert_cmpstr(outcome, ==, ";");
   g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(bad)));
   g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
 }
