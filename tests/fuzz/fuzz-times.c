@@ -56,6 +56,6 @@ LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
     }
   for (guint i = 0; tide_time_form_at(i) != NULL; i++)
     (void)!tide_time_form_read(i, rest, &ns, &flag);
-  g_autofree char *remedy = tide_time_forms_remedy(rest, 0);
+  g_free(tide_time_forms_remedy(rest, 0));
   return 0;
 }
