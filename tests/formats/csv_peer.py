@@ -95,9 +95,10 @@ def decode(config: str, message: bytes) -> list[Reading]:
     names = COLUMNS if config == "declared columns" else list(map(str, rows.pop(0)))
     if not rows:
         raise Refused("a header alone")
-    if any(len(row) != len(names) for row in rows) or len(set(names)) != len(names):
+    named = [name for name in names if name]  # a column without a name is left out
+    if any(len(row) != len(names) for row in rows) or len(set(named)) != len(named):
         raise Refused("values that are not the columns'")
-    return [{name: _value(config, value) for name, value in zip(names, row)} for row in rows]
+    return [{name: _value(config, value) for name, value in zip(names, row) if name} for row in rows]
 
 
 # ---- random messages ----

@@ -394,9 +394,7 @@ def _avro_message(draw: random.Random) -> bytes:
 def _tree(value: Any) -> Any:
     """The same, in the model's own classes."""
     if isinstance(value, (json_peer.Members, msgpack_peer.Members)):
-        if not all(isinstance(name, str) for name, _ in value):
-            raise Refused("a name")
-        return Members((name, _tree(inner)) for name, inner in value)
+        return Members((msgpack_peer.name_of(name), _tree(inner)) for name, inner in value)
     if isinstance(value, dict):
         return Members((name, _tree(inner)) for name, inner in value.items())
     return [_tree(inner) for inner in value] if isinstance(value, list) else msgpack_peer._plain(value)

@@ -21,15 +21,20 @@ class Members(list[tuple[Any, Any]]):
     """A map, with all that stands in it."""
 
 
-def _put(reading: dict[str, Any], names: set[str], name: Any, value: Any, index: bool) -> None:
-    if not isinstance(name, str) or name in names:
+def name_of(name: Any) -> str:
+    """A text, or the digits of an integer."""
+    if isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise Refused("a name")
+    return str(name)
+
+
+def _put(reading: dict[str, Any], names: set[str], name: str, value: Any, index: bool) -> None:
+    if name in names:
         raise Refused(name)
     names.add(name)
     if isinstance(value, Members):
         for inner, below in value:
-            if not isinstance(inner, str):
-                raise Refused(inner)
-            _put(reading, names, f"{name}/{inner}", below, index)
+            _put(reading, names, f"{name}/{name_of(inner)}", below, index)
     elif isinstance(value, list) and index:
         for at, below in enumerate(value):
             _put(reading, names, f"{name}/{at}", below, index)
@@ -59,8 +64,7 @@ def _check(value: Any) -> None:
     """A list is kept as its text, in which all must be what it may be."""
     if isinstance(value, Members):
         for name, inner in value:
-            if not isinstance(name, str):
-                raise Refused(name)
+            name_of(name)
             _check(inner)
     elif isinstance(value, list):
         for inner in value:
@@ -98,7 +102,7 @@ def decode(config: str, message: bytes) -> list[Reading]:
         reading: dict[str, Any] = {}
         names: set[str] = set()
         for name, inner in value:
-            _put(reading, names, name, inner, config == "arrays by index")
+            _put(reading, names, name_of(name), inner, config == "arrays by index")
         readings.append(reading)
     return readings
 
