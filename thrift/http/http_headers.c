@@ -44,21 +44,14 @@ tide_http_headers_free(char **headers)
   g_free(headers);
 }
 
-char **
-tide_http_headers_read(const TideSecretSource *source, GError **error)
+/* Leaves the lines of @lines that are headers, and cuts their line ends. FALSE: one of them is none, or none is one.
+ * @name: of what they came from */
+static gboolean
+keep_headers(char **lines, const char *name, GError **error)
 {
-  char *text = tide_secret_read(source, error);
-  if (text == NULL)
-    return NULL;
-  char **headers = g_new0(char *, TIDE_HTTP_HEADERS_MAX + 1);
   gsize n_headers = 0;
-  guint number = 0;
-  gboolean is_good = TRUE;
-  for (char *line = text, *next; is_good && line != NULL; line = next) {
-    next = strchr(line, '\n');
-    if (next != NULL)
-      *next++ = '\0';
-    number++;
+  for (gsize i = 0; lines[i] != NULL; i++) {
+    char *line = lines[i];
     gsize len = strlen(line);
     if (len > 0 && line[len - 1] == '\r')
       line[--len] = '\0';
@@ -68,17 +61,25 @@ tide_http_headers_read(const TideSecretSource *source, GError **error)
                             ? "is one more than " G_STRINGIFY(TIDE_HTTP_HEADERS_MAX) " headers"
                             : find_fault(line);
     if (fault != NULL)
-      is_good = tide_fail(error, TIDE_ERROR_CONFIG, "line %u of '%s' %s", number,
-                          source->file != NULL ? source->file : source->credential, fault);
-    else
-      headers[n_headers++] = g_strdup(line);
+      return tide_fail(error, TIDE_ERROR_CONFIG, "line %" G_GSIZE_FORMAT " of '%s' %s", i + 1, name, fault);
+    lines[i] = lines[n_headers];
+    lines[n_headers++] = line;
   }
+  for (gsize i = n_headers; lines[i] != NULL; i++)
+    g_clear_pointer(&lines[i], g_free); /* they are empty */
+  return n_headers > 0 || tide_fail(error, TIDE_ERROR_CONFIG, "'%s' has no line with a header", name);
+}
+
+char **
+tide_http_headers_read(const TideSecretSource *source, GError **error)
+{
+  char *text = tide_secret_read(source, error);
+  if (text == NULL)
+    return NULL;
+  char **lines = g_strsplit(text, "\n", -1);
   tide_secret_free(text);
-  if (is_good && n_headers == 0)
-    is_good = tide_fail(error, TIDE_ERROR_CONFIG, "'%s' has no line with a header",
-                        source->file != NULL ? source->file : source->credential);
-  if (is_good)
-    return headers;
-  tide_http_headers_free(headers);
+  if (keep_headers(lines, source->file != NULL ? source->file : source->credential, error))
+    return lines;
+  tide_http_headers_free(lines);
   return NULL;
 }
