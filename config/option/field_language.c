@@ -89,16 +89,11 @@ static const TideConfigOption resolve_options[] = {
          "is relative is counted from the record's. A bad reading rejects the whole message."},
 };
 
-#define GROUP(path, options)                                                                                           \
-  {                                                                                                                    \
-    path, NULL, NULL, options, G_N_ELEMENTS(options)                                                                   \
-  }
-
-const TideConfigGroup tide_step_open_options = GROUP("readings.fields: open", open_options);
-const TideConfigGroup tide_step_pivot_options = GROUP("readings.fields: pivot", pivot_options);
-const TideConfigGroup tide_step_split_options = GROUP("readings.fields: split", split_options);
-const TideConfigGroup tide_step_decimal_options = GROUP("readings.fields: decimal", decimal_options);
-const TideConfigGroup tide_step_resolve_options = GROUP("readings.fields: resolve", resolve_options);
+const TideConfigGroup tide_step_open_options = TIDE_ITEM_GROUP("readings.fields: open", open_options);
+const TideConfigGroup tide_step_pivot_options = TIDE_ITEM_GROUP("readings.fields: pivot", pivot_options);
+const TideConfigGroup tide_step_split_options = TIDE_ITEM_GROUP("readings.fields: split", split_options);
+const TideConfigGroup tide_step_decimal_options = TIDE_ITEM_GROUP("readings.fields: decimal", decimal_options);
+const TideConfigGroup tide_step_resolve_options = TIDE_ITEM_GROUP("readings.fields: resolve", resolve_options);
 
 const TideConfigGroup *const tide_field_language[] = {&tide_step_open_options,    &tide_step_pivot_options,
                                                       &tide_step_split_options,   &tide_step_decimal_options,

@@ -73,6 +73,13 @@ struct TideConfigGroup {
   gsize n_options;
 };
 
+/* The group of what may stand in an item of a list, of the array @options: it has no section, and no words of its own.
+ */
+#define TIDE_ITEM_GROUP(path, options)                                                                                 \
+  {                                                                                                                    \
+    path, NULL, NULL, options, G_N_ELEMENTS(options)                                                                   \
+  }
+
 /* Where a group's values go and what the reading of them needs. */
 typedef struct TideConfigTarget {
   gpointer base;         /* the struct */

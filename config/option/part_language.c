@@ -212,15 +212,10 @@ static const TideConfigOption hex_options[] = {
 const TideConfigChoice tide_text_case_choices[] = {
     {"as_is", TIDE_CASE_AS_IS}, {"lower", TIDE_CASE_LOWER}, {"upper", TIDE_CASE_UPPER}, {NULL, 0}};
 
-#define GROUP(path, options)                                                                                           \
-  {                                                                                                                    \
-    path, NULL, NULL, options, G_N_ELEMENTS(options)                                                                   \
-  }
-
-const TideConfigGroup tide_key_field_options = GROUP("key part: field", field_options);
-const TideConfigGroup tide_key_default_options = GROUP("key part: field, default", default_options);
-const TideConfigGroup tide_key_time_options = GROUP("key part: time", time_options);
-const TideConfigGroup tide_key_hash_options = GROUP("key part: hash", hash_options);
-const TideConfigGroup tide_key_salt_options = GROUP("key part: salt", salt_options);
-const TideConfigGroup tide_key_name_options = GROUP("key part: name", name_options);
-const TideConfigGroup tide_key_hex_options = GROUP("key part: bytes", hex_options);
+const TideConfigGroup tide_key_field_options = TIDE_ITEM_GROUP("key part: field", field_options);
+const TideConfigGroup tide_key_default_options = TIDE_ITEM_GROUP("key part: field, default", default_options);
+const TideConfigGroup tide_key_time_options = TIDE_ITEM_GROUP("key part: time", time_options);
+const TideConfigGroup tide_key_hash_options = TIDE_ITEM_GROUP("key part: hash", hash_options);
+const TideConfigGroup tide_key_salt_options = TIDE_ITEM_GROUP("key part: salt", salt_options);
+const TideConfigGroup tide_key_name_options = TIDE_ITEM_GROUP("key part: name", name_options);
+const TideConfigGroup tide_key_hex_options = TIDE_ITEM_GROUP("key part: bytes", hex_options);
