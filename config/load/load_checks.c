@@ -3,7 +3,7 @@
 #include "config/load/load.h"
 #include "config/option/option_value.h"
 #include "config/topic_pattern.h"
-#include "util/memory_bound.h"
+#include "util/cgroup_bound.h"
 
 /* Of what the process may take, at the most, where nothing else is said: the rest is for what limits.memory does not
  * count, and for what long keys and headers take in a backlog (docs/operate.md). */
@@ -146,6 +146,24 @@ fit_memory(TideLoad *load)
                            memory_text, bound_text);
 }
 
+/* By the same. */
+static void
+fit_threads(TideLoad *load)
+{
+  guint n_cpus = tide_cpu_bound("");
+  guint32 *threads = &load->config->kafka.threads;
+  if (n_cpus == 0 || *threads <= n_cpus)
+    return;
+  if (!tide_load_is_written(load, "kafka.threads"))
+    *threads = n_cpus;
+  else
+    tide_load_option_warning(
+        load, "kafka.threads",
+        "'kafka.threads' is %u, and the process may use %u %s: threads take turns there, and wait; "
+        "lower the one, or raise the other (CPUQuota= of the unit, --cpus of the container)",
+        *threads, n_cpus, n_cpus == 1 ? "CPU" : "CPUs");
+}
+
 static void
 check_writers(TideLoad *load)
 {
@@ -181,6 +199,7 @@ void
 tide_load_check_options(TideLoad *load)
 {
   fit_memory(load);
+  fit_threads(load);
   check_bounds(load);
   check_writers(load);
   if (load->config->sources_yaml == NULL) /* else each source's by itself */

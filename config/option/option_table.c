@@ -221,7 +221,8 @@ static const TideConfigOption kafka_options[] = {
      .sentence = "The topics to read. A name that begins with ^ is a pattern, \"^metrics[.]\"."},
     {"threads", TIDE_CONFIG_INTEGER, AT(kafka.threads), 1, 64, "2",
      .sentence = "Consumers in this process, one thread each; more than there are partitions do nothing. "
-                 "The gateways, not decoding, are the usual limit, so two leave room."},
+                 "The gateways, not decoding, are the usual limit, so two leave room. Unless it is set, at most as "
+                 "many as the CPUs that the process's cgroup leaves it."},
     {"start", TIDE_CONFIG_CUSTOM, .default_text = "earliest",
      .form = "`earliest`, `latest`, or a time such as `2026-01-01T00:00:00Z`", .parse = parse_start,
      .print = print_start,

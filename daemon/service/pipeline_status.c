@@ -2,6 +2,7 @@
 
 #include "config/config_source.h"
 #include "service/process_metrics.h"
+#include "util/cgroup_bound.h"
 
 /* Regions that are told of at the most. */
 #define MAX_REGIONS 32u
@@ -105,7 +106,8 @@ tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
                                       .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
                                       .doubt_bytes = (gint64)tide_budget_used_racy(&parts->doubt_budget),
                                       .resident_bytes = resident_bytes == TIDE_GAUGE_UNKNOWN ? -1 : resident_bytes};
-  status->cpu.cores = g_get_num_processors();
+  guint n_cpus = tide_cpu_bound("");
+  status->cpu.cores = n_cpus > 0 ? n_cpus : g_get_num_processors();
   status->configuration_file = g_strdup(config->path);
   status->configuration = tide_config_print(config);
 }

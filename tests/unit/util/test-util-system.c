@@ -1,11 +1,11 @@
 /* Threads and files: locks, jobs, secrets and the state directory. */
 #define _GNU_SOURCE
 #include "unit/test_case.h"
+#include "util/cgroup_bound.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/job.h"
 #include "util/lock.h"
-#include "util/memory_bound.h"
 #include "util/secret_file.h"
 #include "util/state_directory.h"
 
@@ -611,7 +611,7 @@ TEST("/state-directory/E-the-user-s-own-is-for-nobody-else")
   g_assert_cmpint(g_rmdir(inner) + g_rmdir(outer) + g_rmdir(directory), ==, 0);
 }
 
-/* ---- memory ---- */
+/* ---- what a cgroup leaves ---- */
 
 static void
 write_under(const char *root, const char *path, const char *text)
@@ -638,6 +638,24 @@ TEST("/memory-bound/the-least-of-the-cgroups-around-counts")
   g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 1000000);
   write_under(root, "proc/self/cgroup", "0::/\n"); /* a container's own */
   g_assert_cmpuint(tide_memory_bound_bytes(root), ==, 3000000);
+  g_autofree char *command = g_strdup_printf("rm -r '%s'", root);
+  g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
+}
+
+/* Beside what the machine that the test runs on leaves it. */
+TEST("/cpu-bound/a-part-of-one-is-one")
+{
+  g_autofree char *root = g_dir_make_tmp("tidemark-cgroup-XXXXXX", NULL);
+  guint here = tide_cpu_bound(root); /* nothing can be seen */
+  write_under(root, "proc/self/cgroup", "0::/system.slice/tidemark.service\n");
+  write_under(root, "sys/fs/cgroup/system.slice/tidemark.service/cpu.max", "max 100000\n");
+  g_assert_cmpuint(tide_cpu_bound(root), ==, here);
+  write_under(root, "sys/fs/cgroup/system.slice/cpu.max", "150000 100000\n");
+  g_assert_cmpuint(tide_cpu_bound(root), ==, here == 0 ? 2 : MIN(here, 2));
+  write_under(root, "sys/fs/cgroup/cpu.max", "400000 100000\n");
+  g_assert_cmpuint(tide_cpu_bound(root), ==, here == 0 ? 2 : MIN(here, 2));
+  write_under(root, "sys/fs/cgroup/system.slice/tidemark.service/cpu.max", "5000 100000\n");
+  g_assert_cmpuint(tide_cpu_bound(root), ==, 1);
   g_autofree char *command = g_strdup_printf("rm -r '%s'", root);
   g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
 }

@@ -1,21 +1,28 @@
-/* limits.memory where a container bounds what the process may take. */
+/* limits.memory and kafka.threads where a container bounds what the process may take. */
 #include "unit/config-texts.h"
 #include "unit/test_case.h"
-#include "util/memory_bound.h"
+#include "util/cgroup_bound.h"
 
 #define MIB ((guint64)1 << 20)
 #define WARNING "the process needs up to 64MiB besides, and its cgroup may take "
 
 static guint64 bound_bytes;
+static guint bound_cpus;
 
-/* In place of util's, which asks the machine. */
+/* In place of util's, which ask the machine. */
+guint
+tide_cpu_bound(const char *root)
+{
+  return bound_cpus;
+}
+
 guint64
 tide_memory_bound_bytes(const char *root)
 {
   return bound_bytes;
 }
 
-TEST("/config-memory/the-cgroup-bounds-it")
+TEST("/config-cgroup/memory")
 {
   static const struct {
     guint64 bound_mib; /* 0: none */
@@ -39,6 +46,38 @@ TEST("/config-memory/the-cgroup-bounds-it")
     g_autoptr(TideConfig) config = load_config(text, &problems);
     g_assert_nonnull(config);
     g_assert_cmpuint(config->limits.memory_bytes, ==, cases[i].memory_mib * MIB);
+    g_autofree char *said = describe_problems(problems);
+    if (cases[i].warning == NULL)
+      g_assert_cmpstr(said, ==, "");
+    else
+      g_assert_nonnull(strstr(said, cases[i].warning));
+  }
+}
+
+TEST("/config-cgroup/threads")
+{
+  static const struct {
+    guint n_cpus; /* 0: nothing bounds them */
+    const char *kafka;
+    guint threads;
+    const char *warning; /* NULL: none */
+  } cases[] = {
+      {0, "", 2, NULL},
+      {0, ", threads: 8", 8, NULL},
+      {1, "", 1, NULL},
+      {16, "", 2, NULL},
+      {4, ", threads: 4", 4, NULL},
+      {1, ", threads: 2", 2, "'kafka.threads' is 2, and the process may use 1 CPU: "},
+  };
+  bound_bytes = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    bound_cpus = cases[i].n_cpus;
+    g_autofree char *text =
+        g_strdup_printf("kafka: { brokers: b, group: g, topics: [t]%s }\n" READINGS HBASE TABLES, cases[i].kafka);
+    g_autoptr(GPtrArray) problems = NULL;
+    g_autoptr(TideConfig) config = load_config(text, &problems);
+    g_assert_nonnull(config);
+    g_assert_cmpuint(config->kafka.threads, ==, cases[i].threads);
     g_autofree char *said = describe_problems(problems);
     if (cases[i].warning == NULL)
       g_assert_cmpstr(said, ==, "");
