@@ -50,6 +50,8 @@ static const struct {
     {"it is set so that no dead letter is lost on the way", {"enable.idempotence"}},
     {"dead letters are sent so that none is doubled, lost or overtaken on the way",
      {"enable.gapless.guarantee", "max.in.flight", "max.in.flight.requests.per.connection", "queuing.strategy"}},
+    {"it is for share groups, in which no partition belongs to a member",
+     {"max.poll.records", "share.acknowledgement.mode"}},
     {"it is for programs",
      {"msg_order_cmp", "enabled_events", "log.queue", "opaque", "default_topic_conf", "interceptors"}},
     {"a dead letter is sent until it is kept, and every 10 s the log says why it is not",
@@ -89,7 +91,8 @@ add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_s
   GStatBuf info;
 
   /* A keytab is read again for each ticket. */
-  if (g_str_has_prefix(key->text, "ssl.") && g_str_has_suffix(key->text, ".location") && g_stat(value, &info) == 0) {
+  if ((g_str_has_prefix(key->text, "ssl.") || g_str_has_prefix(key->text, "https.")) &&
+      g_str_has_suffix(key->text, ".location") && g_stat(value, &info) == 0) {
     property.file_changed_us = info.st_mtim.tv_sec * G_USEC_PER_SEC + info.st_mtim.tv_nsec / 1000;
     property.file_bytes = info.st_size;
   }
@@ -105,6 +108,10 @@ names_path(const char *name)
                                       "ssl.crl.location",
                                       "ssl.keystore.location",
                                       "sasl.kerberos.keytab",
+                                      "https.ca.location",
+                                      "sasl.oauthbearer.assertion.file",
+                                      "sasl.oauthbearer.assertion.jwt.template.file",
+                                      "sasl.oauthbearer.assertion.private.key.file",
                                       NULL};
 
   return g_strv_contains(names, name);
@@ -322,6 +329,7 @@ check_values(TideLoad *load)
       {"api.version.request",
        {"false", "0", "f", NULL},
        "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
+      {"metadata.recovery.strategy", {"none", NULL}, "a cluster whose brokers all moved would never be found again"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)

@@ -136,9 +136,20 @@ static const char *const free_properties[] = {
     "ssl.providers", "ssl.sigalgs.list", "ssl_ca", /* these three: librdkafka refuses them as texts */
     "ssl_certificate", "ssl_key", "sticky.partitioning.linger.ms", "topic.blacklist", "topic.metadata.refresh.fast.cnt",
     "topic.metadata.refresh.fast.interval.ms", "topic.metadata.refresh.sparse",
+    /* since 2.2 to 2.16 */
+    "client.dns.lookup", "enable.metrics.push", "https.ca.location", "https.ca.pem",
+    "metadata.recovery.rebootstrap.trigger.ms", "retry.backoff.max.ms", "sasl.oauthbearer.assertion.algorithm",
+    "sasl.oauthbearer.assertion.claim.aud", "sasl.oauthbearer.assertion.claim.exp.seconds",
+    "sasl.oauthbearer.assertion.claim.iss", "sasl.oauthbearer.assertion.claim.jti.include",
+    "sasl.oauthbearer.assertion.claim.nbf.seconds", "sasl.oauthbearer.assertion.claim.sub",
+    "sasl.oauthbearer.assertion.file", "sasl.oauthbearer.assertion.jwt.template.file",
+    "sasl.oauthbearer.assertion.private.key.file", "sasl.oauthbearer.assertion.private.key.passphrase",
+    "sasl.oauthbearer.assertion.private.key.pem", "sasl.oauthbearer.client.credentials.client.id",
+    "sasl.oauthbearer.client.credentials.client.secret", "sasl.oauthbearer.grant.type",
+    "sasl.oauthbearer.metadata.authentication.type", "sasl.oauthbearer.sub.claim.name",
     /* and with some values refused */
     "allow.auto.create.topics", "api.version.request", "enable.ssl.certificate.verification", "isolation.level",
-    "ssl.endpoint.identification.algorithm", "topic.metadata.refresh.interval.ms", NULL};
+    "metadata.recovery.strategy", "ssl.endpoint.identification.algorithm", "topic.metadata.refresh.interval.ms", NULL};
 
 /* The problems of a configuration with that property, as one text. */
 static char *
@@ -230,6 +241,8 @@ TEST("/kafka-conf/F12-values-that-break-a-promise")
       {"allow.auto.create.topics", "true", "a misspelt topic would be made"},
       {"api.version.request", "false", "headers of dead letters would be lost"},
       {"test.mock.num.brokers", "3", "brokers would be made up"},
+      {"metadata.recovery.strategy", "none", "would never be found again"},
+      {"share.acknowledgement.mode", "explicit", "it is for share groups"},
   };
   static const char *const good[][2] = {{"isolation.level", "read_committed"},
                                         {"topic.metadata.refresh.interval.ms", "5000"},
@@ -239,9 +252,10 @@ TEST("/kafka-conf/F12-values-that-break-a-promise")
     g_autofree char *problems = problems_with(bad[i][0], bad[i][1]);
     g_assert_nonnull(strstr(problems, bad[i][2]));
   }
+  g_autofree char *of_library = problems_with("client.id", "x");
   for (gsize i = 0; i < G_N_ELEMENTS(good); i++) {
     g_autofree char *problems = problems_with(good[i][0], good[i][1]);
-    g_assert_cmpstr(problems, ==, "");
+    g_assert_cmpstr(problems, ==, of_library);
   }
 }
 
@@ -251,13 +265,13 @@ TEST("/kafka-conf/place-and-nearest")
   g_autofree char *expected = g_strdup_printf(
       "1:59 error: 'fetch.wait.max.mss' is no property of librdkafka %s: did you mean 'fetch.wait.max.ms'?\n",
       rd_kafka_version_str());
-  g_assert_cmpstr(unknown, ==, expected);
+  g_assert_true(g_str_has_prefix(unknown, expected)); /* a warning of the version may follow */
   g_autofree char *of_a_topic = problems_with("compression.levels", "1");
   g_assert_nonnull(strstr(of_a_topic, "did you mean 'compression.level'?"));
   g_autofree char *without_value = problems_with("sasl.pasword", "1");
   g_assert_nonnull(strstr(without_value, "did you mean 'sasl.password'?"));
-  g_autofree char *range = problems_with("fetch.min.bytes", "0");
-  g_assert_true(g_str_has_prefix(range, "1:59 error: 'fetch.min.bytes' is not accepted: "));
+  g_autofree char *range = problems_with("fetch.wait.max.ms", "-1");
+  g_assert_true(g_str_has_prefix(range, "1:59 error: 'fetch.wait.max.ms' is not accepted: "));
 }
 
 static TideConfig *
