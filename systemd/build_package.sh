@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds the Debian source package and the package of a commit: systemd/debian on top of what `git archive` gives.
 #
-# usage: systemd/build_package.sh [DIRECTORY [COMMIT]]
+# usage: systemd/build_package.sh [DIRECTORY [COMMIT [KIND]]]
 #   DIRECTORY   where they go (build-package)
 #   COMMIT      of which (HEAD); what is not committed is left out
+#   KIND        full, or source: the source package alone
 #
 # A commit without its release's tag makes a version that sorts before that release. Only the commit decides the bytes: not the
 # time, the folder, or who builds. What is needed: tests/install_packages.sh build package.
@@ -36,6 +37,6 @@ if [ "$version" != "$release" ]; then
 fi
 # Nothing of the caller's: a linker of his choice, say, would make other bytes, or none.
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME="$work" CCACHE_DISABLE=1 LC_ALL=C.UTF-8 TZ=UTC \
-  dpkg-buildpackage --no-sign --build=full
+  dpkg-buildpackage --no-sign --build="${3:-full}"
 cd "$work"
 mv tidemark*_* "$directory"
