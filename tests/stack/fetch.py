@@ -6,6 +6,7 @@ What cannot be had now is asked for again by whoever needs it, who then says why
 from __future__ import annotations
 
 import contextlib
+import functools
 import subprocess
 
 import maven_jars
@@ -19,13 +20,10 @@ HERE = maven_jars.HERE
 
 def main() -> None:
     for fetch in (
-        lambda: maven_jars.classpath_file("kafka"),
-        lambda: maven_jars.classpath_file("hbase"),
-        lambda: maven_jars.classpath_file("hbase-2.2"),
-        lambda: maven_jars.classpath_file("hbase-2.4"),
+        *(functools.partial(maven_jars.classpath_file, component)
+          for component in ("kafka", "hbase", "hbase-2.2", "hbase-2.4", "kafka-2.8")),
         lambda: maven_jars.unpacked("schema-registry", ARTIFACT, SHA256),
-        newer_librdkafka.folder,
-        lambda: newer_librdkafka.folder(newer_librdkafka.CRASHING),
+        *(functools.partial(newer_librdkafka.folder, version) for version in newer_librdkafka.WHEELS),
         lambda: python_packages.environment("confluent", HERE / "confluent_requirements.txt", "--no-deps"),
         lambda: python_packages.environment("formats", HERE.parent / "formats" / "requirements.txt"),
     ):

@@ -17,8 +17,15 @@ VERSION = "2.16.0"
 CRASHING = "2.8.0"
 
 # The wheels of Python's client carry the library, built without GSSAPI.
-WHEELS = {VERSION: ("confluent-kafka==2.16.1", "24f613cc81a856b6fbb2d7d11044a9aa770044eecc1f83ff84618688b056be06"),
-          CRASHING: ("confluent-kafka==2.8.0", "1a01feeac7f27bff079ad1a29f1cf1b149235a975d67d7de20c1935f44b14293")}
+WHEELS = {
+    "2.2.0": ("confluent-kafka==2.2.0", "4df1118f5ed39a59aed3c4e1b94ec7d369f30a99e7609cb1eebc789cd2c0f86c"),
+    # Of Ubuntu 24.04.
+    "2.3.0": ("confluent-kafka==2.3.0", "e9b42bf1b75fdd9aa20c77b27f166f6289440ac649f70622a0117a8e7aa6169d"),
+    "2.6.1": ("confluent-kafka==2.6.1", "15af5ae70c9376aba62462f20dbc846364a41f6ae4071baac36a3adb44ec29bb"),
+    CRASHING: ("confluent-kafka==2.8.0", "1a01feeac7f27bff079ad1a29f1cf1b149235a975d67d7de20c1935f44b14293"),
+    "2.10.1": ("confluent-kafka==2.10.1", "f17b45fcdecf0d58c584d5ae95257078759796aaed73ebbe1d32431228c50467"),
+    VERSION: ("confluent-kafka==2.16.1", "24f613cc81a856b6fbb2d7d11044a9aa770044eecc1f83ff84618688b056be06"),
+}
 
 
 def folder(version: str = VERSION) -> Path:
@@ -48,7 +55,7 @@ def _fetch(version: str, path: Path) -> None:
     (path / "librdkafka.so.1").symlink_to(library.relative_to(path))
 
 
-# For ./check: of each version the folder.
+# For ./check: the folders of those with which the fault suite runs.
 if __name__ == "__main__":
-    for one in WHEELS:
+    for one in (CRASHING, VERSION):
         print(folder(one), one)

@@ -31,11 +31,18 @@ FIRST_PORT = 15000
 
 HOST = "127.0.0.1"
 
-KAFKA_SETTINGS = {
+# Of a broker that is its own controller.
+KRAFT_SETTINGS = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
     "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    # After a kill the controller lets the broker in again when the session of the killed one is over: 9 s by default.
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
+}
+
+KAFKA_SETTINGS = {
     # One broker: nothing can be replicated. One partition each: the default of 50 costs seconds at the first use.
     "offsets.topic.replication.factor": "1",
     "offsets.topic.num.partitions": "1",
@@ -48,9 +55,6 @@ KAFKA_SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     # Tests of a lost session cannot wait for the default of 6 s.
     "group.min.session.timeout.ms": "1000",
-    # After a kill the controller lets the broker in again when the session of the killed one is over: 9 s by default.
-    "broker.session.timeout.ms": "3000",
-    "broker.heartbeat.interval.ms": "500",
     # Threads for one client or two; the cleaner's default buffer alone is a quarter of the heap.
     "num.network.threads": "2",
     "num.io.threads": "4",
@@ -204,24 +208,26 @@ class Kafka(Service):
 
     def launch(self) -> None:
         properties = self.directory / "server.properties"
-        data = self.directory / "data"
-        settings = {
-            **KAFKA_SETTINGS,
-            "listeners": f"PLAINTEXT://{self.address},CONTROLLER://{self._controller}",
-            "controller.quorum.voters": f"1@{self._controller}",
-            "log.dirs": str(data),
-            **self._settings,
-        }
+        settings = {**KAFKA_SETTINGS, "log.dirs": str(self.directory / "data"), **self._cluster_settings(), **self._settings}
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()), encoding="utf-8")
-        if not data.exists():
-            self._format(properties)
+        self._prepare(properties)
         self._process.spawn(self._command("kafka.Kafka", str(properties)), self._environment())
 
     def await_ready(self, deadline_s: float = START_DEADLINE_S) -> None:
         self._process.await_condition(self.admin.is_ready, "answered a request", deadline_s)
 
-    def _format(self, properties: Path) -> None:
+    def _cluster_settings(self) -> dict[str, str]:
+        """How it finds the cluster that it is."""
+        return {
+            **KRAFT_SETTINGS,
+            "listeners": f"PLAINTEXT://{self.address},CONTROLLER://{self._controller}",
+            "controller.quorum.voters": f"1@{self._controller}",
+        }
+
+    def _prepare(self, properties: Path) -> None:
         """Writes the cluster's identity into the data directory; Kafka does not start without."""
+        if (self.directory / "data").exists():
+            return
         command = self._command("kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(properties),
                                 *self._format_words())
         with open(self.log_path, "ab") as log:
@@ -240,6 +246,24 @@ class Kafka(Service):
 
     def _environment(self) -> dict[str, str]:
         return java_flags.environment(maven_jars.classpath(self._component))
+
+
+class ZooKeeperKafka(Kafka):
+    """A broker of before 4.0 that has no controller of its own: its cluster is in a ZooKeeper, given as host:port."""
+
+    def __init__(self, directory: Path, zookeeper: str, *, component: str) -> None:
+        super().__init__(directory, self.choose_ports(), component=component)
+        self._zookeeper = zookeeper
+
+    def _cluster_settings(self) -> dict[str, str]:
+        return {
+            "broker.id": "1",
+            "listeners": f"PLAINTEXT://{self.address}",
+            "zookeeper.connect": f"{self._zookeeper}/{self.directory.parent.name}",
+        }
+
+    def _prepare(self, properties: Path) -> None:
+        """It forms its cluster by itself."""
 
 
 def _cluster_id() -> str:
