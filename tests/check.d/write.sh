@@ -1,5 +1,5 @@
 # Makes all generated texts anew: the sample and the reference of options, the tables of metrics and messages, the status
-# document's guide, the list of dependencies, what others build on, and the maps.
+# document's guide, the list of dependencies, the tables of versions, what others build on, and the maps.
 say "write: all generated texts"
 
 # What git takes for changed, with its content.
@@ -26,6 +26,7 @@ run_write() {
   write_one /usr/bin/python3 tests/style/check_metrics_docs.py --write
   write_one /usr/bin/python3 tests/style/check_messages.py --write
   write_one /usr/bin/python3 tests/style/check_spdx.py --write
+  write_one /usr/bin/python3 tests/versions/version_table.py --write
   # It looks into the references, and the maps have the first words of all files.
   write_one /usr/bin/python3 tests/scenarios/test_interface.py $plain --write
   write_one /usr/bin/python3 tests/style/check_map.py --write

@@ -17,6 +17,7 @@ from daemon import DEADLINE_S, Daemon, configuration, metric_tables
 from jvm_process import spawn
 from stack import Stack
 from stack_services import Kafka
+from version_table import VersionTable
 
 # Exit codes of sysexits.h that README.md promises.
 EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL, EX_CONFIG = 64, 65, 69, 75, 78
@@ -36,6 +37,12 @@ def long(test: Test) -> Test:
     return test
 
 
+def by_name(test: Test) -> Test:
+    """Marks a test that runs only where it is named, as a stage of its own does."""
+    setattr(test, "is_long", None)
+    return test
+
+
 class Case(unittest.TestCase):
     """Names are made from the test's, so that no two tests meet in a topic, group or table."""
 
@@ -47,8 +54,12 @@ class Case(unittest.TestCase):
     # What lives as long as the stack; closed by run.py.
     at_end: contextlib.ExitStack
 
-    # What tests of secured gateways have seen.
+    # What tests of secured gateways have seen, and what tests of versions have.
     seen = CellTable()
+    versions = VersionTable()
+
+    # Of the commands, beside that of the tests.
+    command_environment: Mapping[str, str] = {}
 
     longMessage = True
     maxDiff = 4000
@@ -115,7 +126,7 @@ class Case(unittest.TestCase):
 
     def run_command(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run([str(self.tidemark), *words], input=stdin, capture_output=True, text=True, check=False,
-                              timeout=DEADLINE_S)
+                              timeout=DEADLINE_S, env={**os.environ, **self.command_environment})
 
     # Messages
 
@@ -127,7 +138,7 @@ class Case(unittest.TestCase):
         command = [str(self.tidemark), "simulate", "--brokers", self.kafka.address, "--topic", topic or self.name,
                    "--log", str(self.sent), *options]
         with self._simulation_log.open("ab") as log:
-            process = spawn(command, dict(os.environ), log, owned=True)
+            process = spawn(command, {**os.environ, **self.command_environment}, log, owned=True)
         self.addCleanup(_end, process)
         return process
 

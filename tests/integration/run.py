@@ -3,11 +3,11 @@
 
     run.py --tidemark build/daemon/tidemark --counts FILE [--half 1|2] [NAME...]
 
-Without names, all but the long ones; with --long, these alone. With names, the tests whose name holds one of them. With
---half, every other class of them: most tests wait, so that two halves on two stacks take little more time than one. The
-tests' logs are kept when one fails. One or two that fail, other than by what the tables hold, run again on a stack of their
-own, but for --long: what passes then has passed, and is named as unstable. What the tests of secured gateways have seen
-is printed as a table.
+Without names, all but the long ones; with --long, these alone; those that run by name in neither. With names, the tests
+whose name holds one of them. With --half, every other class of them: most tests wait, so that two halves on two stacks take
+little more time than one. The tests' logs are kept when one fails. One or two that fail, other than by what the tables hold,
+run again on a stack of their own, but for --long: what passes then has passed, and is named as unstable. What the tests of
+secured gateways have seen is printed as a table, and with --versions what the tests of versions have.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from pathlib import Path
 from typing import Iterator, Optional, Sequence
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "stack")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "stack"), str(HERE.parent / "versions")]
 from case import Case  # noqa: E402
 from cell_table import CellTable  # noqa: E402
 from jvm_process import StackError  # noqa: E402
 from maven_jars import JarError  # noqa: E402
 from stack import Stack  # noqa: E402
+from version_table import VersionTable  # noqa: E402
 
 
 # More than these is no accident of a busy machine; and what is missing or wrong in a table is none, ever.
@@ -81,7 +82,7 @@ def each_test(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
             yield item
 
 
-def is_long(test: unittest.TestCase) -> bool:
+def is_long(test: unittest.TestCase) -> Optional[bool]:
     return getattr(getattr(test, test.id().rsplit(".", 1)[1], None), "is_long", False)
 
 
@@ -116,6 +117,12 @@ def repeat(tests: Sequence[unittest.TestCase], first: Result, options: argparse.
     return again
 
 
+def report_versions(seen: VersionTable, path: Optional[Path]) -> None:
+    if path is not None:
+        print(f"\n{seen.every_step()}")
+        path.write_text(seen.json(), encoding="utf-8")
+
+
 def report_cells(seen: CellTable, path: Optional[Path]) -> None:
     if seen:
         print(f"\n{seen.markdown()}")
@@ -130,6 +137,7 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="the tests that ./check has no time for, alone")
     parser.add_argument("--half", type=int, choices=(1, 2), help="every other class of tests, from the first or the second on")
     parser.add_argument("--table", type=Path, help="file that gets the table of what each transport did, as it is printed")
+    parser.add_argument("--versions", type=Path, help="file that gets what each version did, as versions.json has it")
     parser.add_argument("--unstable", type=Path, help="file to which the names of what passed only when repeated are added")
     parser.add_argument("names", nargs="*", metavar="NAME", help="part of a test's name")
     options = parser.parse_args()
@@ -157,6 +165,7 @@ def main() -> int:
         return 1
     result.print_failures()
     report_cells(Case.seen, options.table)
+    report_versions(Case.versions, options.versions)
     options.counts.write_text(f"{result.n_passed} {result.n_failed} {len(result.skipped)}\n", encoding="ascii")
     if result.n_failed:
         print(f"\nthe logs are in {directory}")
