@@ -1,7 +1,7 @@
 # The main job with each version of HBase's gateway, of Kafka and of librdkafka that docs/install.md names: version x step x result.
 say "versions: of HBase, Kafka and librdkafka"
 
-if ! build_plain daemon/tidemark; then
+if ! build_plain "daemon/tidemark tests/unit/test-kafka-conf"; then
   count versions 0 1 0
 else
   /usr/bin/python3 tests/integration/run.py --tidemark build-check/plain/daemon/tidemark --counts "$results/versions" \
