@@ -77,7 +77,7 @@ class Tables:
 def warnings(tidemark: str, case: ExampleCase) -> list[str]:
     """What `check` says that the case does not expect."""
     done = subprocess.run([tidemark, "check", "--offline", "-c", str(case.config_path)], capture_output=True, text=True)
-    warned = [line for line in (done.stdout + done.stderr).splitlines() if "warning: " in line]
+    warned = [line for line in (done.stdout + done.stderr).splitlines() if "warning: " in line and "warning: librdkafka " not in line]
     if len(warned) == len(case.warnings) and all(text in line for text, line in zip(case.warnings, warned)):
         return []
     return [f"warned of {warned}, not of {case.warnings}"]

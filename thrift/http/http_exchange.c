@@ -269,6 +269,9 @@ any_was_sent(const TideHttpExchange *exchange)
   return sent_bytes > 0 || exchange->sending.any_taken;
 }
 
+/* CURLE_TOO_LARGE of libcurl 8.6 and later, which has a bound of its own for the number of headers. */
+#define TOO_LARGE ((CURLcode)100)
+
 /* The request has come to an end that is none of an answer's. Always fails. */
 static gboolean
 set_failure(const TideHttpExchange *exchange, const TideCallLimits *limits, GError **error)
@@ -283,6 +286,9 @@ set_failure(const TideHttpExchange *exchange, const TideCallLimits *limits, GErr
   if (exchange->receiving.is_body_too_long)
     return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' sent a reply of more than %" G_GSIZE_FORMAT " MiB",
                      limits->peer, exchange->max_body_bytes >> 20);
+  if (result == TOO_LARGE)
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' sent more HTTP headers than are read: %s", limits->peer,
+                     problem);
   if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY)
     return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
                      "gateway '%s' does not answer in HTTP (%s): it is another service's port, or a gateway behind TLS "
