@@ -53,6 +53,15 @@ describe_denied(const TideKafkaDeadLetters *dead_letters, const char *what)
   return g_strdup_printf("%s, and IdempotentWrite on the cluster where brokers are older than 2.8 (%s)", missing, what);
 }
 
+/* Without them a dead letter could be doubled, or overtaken by another. (transfer full) */
+static char *
+describe_unsupported(const TideKafkaDeadLetters *dead_letters, const char *what)
+{
+  return g_strdup_printf("the brokers of topic '%s' have no idempotent producers, which dead letters need: keep them "
+                         "with 'dead_letters.file' (%s)",
+                         dead_letters->topic, what);
+}
+
 /* Why @kafka does not get a dead letter into the topic, if not for its size. (transfer full) */
 static char *
 describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_resp_err_t code)
@@ -62,6 +71,8 @@ describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_r
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
     return describe_denied(dead_letters, what);
+  case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+    return describe_unsupported(dead_letters, what);
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
     return g_strdup_printf("topic '%s' does not exist: create it", dead_letters->topic);
@@ -224,6 +235,8 @@ drop_if_fatal(Producer *producer)
   disconnect(producer);
   set_trouble(dead_letters, code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED
                                 ? describe_denied(dead_letters, reason)
+                            : code == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE
+                                ? describe_unsupported(dead_letters, reason)
                                 : g_strdup_printf("the producer for topic '%s' failed (%s); a new one takes its place",
                                                   dead_letters->topic, reason));
 }

@@ -394,6 +394,12 @@ mock_kafka_delay_request(TideMockKafka *kafka, gint32 broker, TideKafkaRequest r
 }
 
 void
+mock_kafka_forget_request(TideMockKafka *kafka, TideKafkaRequest request)
+{
+  require(rd_kafka_mock_set_apiversion(kafka->cluster, (gint16)request, -1, -1), "a request");
+}
+
+void
 mock_kafka_clear_errors(TideMockKafka *kafka, TideKafkaRequest request)
 {
   rd_kafka_mock_clear_request_errors(kafka->cluster, (gint16)request);

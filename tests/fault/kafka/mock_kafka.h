@@ -117,8 +117,9 @@ void mock_kafka_push_errors(TideMockKafka *kafka, TideKafkaRequest request, rd_k
 void mock_kafka_delay_request(TideMockKafka *kafka, gint32 broker, TideKafkaRequest request, rd_kafka_resp_err_t code,
                               int delay_ms);
 void mock_kafka_clear_errors(TideMockKafka *kafka, TideKafkaRequest request);
-void mock_kafka_set_broker_up(TideMockKafka *kafka, gint32 broker, gboolean up);                      /* -1: all */
-void mock_kafka_set_round_trip_ms(TideMockKafka *kafka, gint32 broker, int ms);                       /* -1: all */
+void mock_kafka_forget_request(TideMockKafka *kafka, TideKafkaRequest request);  /* as a release that has it not */
+void mock_kafka_set_broker_up(TideMockKafka *kafka, gint32 broker, gboolean up); /* -1: all */
+void mock_kafka_set_round_trip_ms(TideMockKafka *kafka, gint32 broker, int ms);  /* -1: all */
 void mock_kafka_set_leader(TideMockKafka *kafka, const char *topic, gint32 partition, gint32 broker); /* -1: none */
 void mock_kafka_set_coordinator(TideMockKafka *kafka, const char *group, gint32 broker);
 void mock_kafka_set_topic_error(TideMockKafka *kafka, const char *topic, rd_kafka_resp_err_t code);

@@ -184,6 +184,17 @@ TEST_OF(Fixture, GINT_TO_POINTER(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
   await(fixture, &fixture->reports.kept, 1);
 }
 
+/* As brokers of KRaft's preview: what helps is said, and another producer would not. */
+FIXTURE_TEST("/kafka-dead-letters/brokers-without-idempotent-producers")
+{
+  mock_kafka_forget_request(fixture->kafka, TIDE_KAFKA_INIT_PRODUCER_ID);
+  send_jobs(fixture, 0, 1);
+  await(fixture, &fixture->reports.failed, 1);
+  g_assert_nonnull(strstr(tide_kafka_dead_letters_trouble(fixture->dead_letters),
+                          "the brokers of topic '" DEAD_LETTERS "' have no idempotent producers"));
+  g_assert_nonnull(strstr(tide_kafka_dead_letters_trouble(fixture->dead_letters), "'dead_letters.file'"));
+}
+
 /* More than may be under way at a time is kept one after the other, and then there is room for several at once. */
 FIXTURE_TEST("/kafka-dead-letters/what-is-kept-makes-room")
 {
