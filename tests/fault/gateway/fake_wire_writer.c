@@ -232,5 +232,5 @@ fake_writer_map_field(TideFakeWriter *writer, gint16 id, TideFakeType key, TideF
   }
   put_size(writer, n);
   if (n > 0)
-    put_byte(writer, compact_types[key] << 4 | compact_types[value]);
+    put_byte(writer, (guint)compact_types[key] << 4 | compact_types[value]);
 }

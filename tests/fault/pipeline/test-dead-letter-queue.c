@@ -228,7 +228,7 @@ FIXTURE_TEST("/dead-letter-queue/topic/one-that-takes-nothing-holds-until-it-doe
   g_assert_true(fixture->completions->is_kept);
   g_assert_false(tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters));
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
-  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 1);
+  g_autoptr(GPtrArray) records G_GNUC_UNUSED = read_dead_letters(fixture, 1);
 }
 
 /* As brokers since 2.8 do it to who may write to no topic: the producer never gets its number. */
@@ -249,7 +249,7 @@ FAILING_PRODUCER_TEST("/dead-letter-queue/topic/dead-letters-of-a-producer-that-
     tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
   }
   await_completed(fixture, 10);
-  g_autoptr(GPtrArray) records = read_dead_letters(fixture, 10);
+  g_autoptr(GPtrArray) records G_GNUC_UNUSED = read_dead_letters(fixture, 10);
   g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_retries_total", NULL), >=, 1);
 }
 
@@ -355,7 +355,7 @@ FIXTURE_TEST("/dead-letter-queue/originals/one-beyond-the-end-is-waited-for")
   gint64 deadline_us = pipeline_fixture_deadline_us();
   while (read.first == NULL) {
     g_assert_cmpint(tide_now_us(), <, deadline_us);
-    g_autofree char *again = tide_kafka_originals_read(originals, &wanted, &read);
+    g_autofree char *again G_GNUC_UNUSED = tide_kafka_originals_read(originals, &wanted, &read);
   }
   g_assert_false(read.first->dead_letter.original_is_gone);
   g_assert_true(read.first->dead_letter.has_value);
@@ -405,7 +405,7 @@ FIXTURE_TEST("/dead-letter-queue/originals/a-pass-over-many-partitions-is-bounde
   pipeline_fixture_flush(&fixture->outside);
   guint n_read = 0;
   while (n_read < N_WIDE) {
-    g_autofree char *trouble = tide_kafka_originals_read(originals, &wanted, &read);
+    g_autofree char *trouble G_GNUC_UNUSED = tide_kafka_originals_read(originals, &wanted, &read);
     g_assert_cmpuint((gsize)read.n * WIDE_BYTES, <=, PASS_BYTES + WIDE_BYTES);
     n_read += read.n;
     tide_dead_letter_jobs_clear(&read);

@@ -127,7 +127,7 @@ dead_letter_directory_that_is_a_file(CheckScene *scene)
 static void
 dead_letter_directory_that_is_read_only(CheckScene *scene)
 {
-  g_autofree char *path = check_scene_make_directory(scene, "read-only", 0555);
+  g_autofree char *path G_GNUC_UNUSED = check_scene_make_directory(scene, "read-only", 0555);
   check_scene_set(&scene->dead_letters, g_strdup("file: read-only/letters.jsonl"));
   scene->as_nobody = TRUE;
 }
@@ -135,7 +135,7 @@ dead_letter_directory_that_is_read_only(CheckScene *scene)
 static void
 dead_letter_file_that_is_a_directory(CheckScene *scene)
 {
-  g_autofree char *path = check_scene_make_directory(scene, "folder", 0755);
+  g_autofree char *path G_GNUC_UNUSED = check_scene_make_directory(scene, "folder", 0755);
   check_scene_set(&scene->dead_letters, g_strdup("file: folder"));
 }
 

@@ -117,7 +117,7 @@ check_scene_new(guint32 seed)
   g_assert_cmpint(g_chmod(scene->directory, 0755), ==, 0);
   scene->mode = 0640;
   scene->held_fd = -1;
-  g_autofree char *below = check_scene_make_directory(scene, "below", 0755);
+  g_autofree char *below G_GNUC_UNUSED = check_scene_make_directory(scene, "below", 0755);
   scene->working_directory = g_strdup(scene->directory);
   start_servers(scene);
   choose(scene);

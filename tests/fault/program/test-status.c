@@ -68,7 +68,7 @@ PIPELINE_TEST("/status/a-gateway-limits")
   produce(fixture, 2000);
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "batch: { max_rows: 10 }\n");
   g_autofree char *why = g_strdup_printf(" s at '%s', the slowest", scripted_gateway_endpoint(fixture->gateways[0]));
-  g_autofree char *document = WAIT_STATUS(
+  g_autofree char *document G_GNUC_UNUSED = WAIT_STATUS(
       &daemon, "\"limit\":\"gateway\",\"why\":\"all 3 writers wait for the gateways, and ", why, "\"good_now\":true,");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
@@ -80,7 +80,7 @@ PIPELINE_TEST("/status/rows-and-messages-in-flight-are-of-one-moment")
 {
   static const char row_in_call[] = "\"in_flight_rows\":1,";
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
-  g_autofree char *idle = WAIT_STATUS(&daemon, "\"ready\":true,", "\"assigned_partitions\":2,");
+  g_autofree char *idle G_GNUC_UNUSED = WAIT_STATUS(&daemon, "\"ready\":true,", "\"assigned_partitions\":2,");
   for (guint i = 0; i < 3; i++) {
     guint fault = scripted_gateway_add_fault(
         fixture->gateways[0],
@@ -92,7 +92,7 @@ PIPELINE_TEST("/status/rows-and-messages-in-flight-are-of-one-moment")
     g_autofree char *next = status_client_ask(&daemon); /* the line is of just before the rows */
     assert_prints(next, "in flight 1 message, ");
     scripted_gateway_clear_fault(fixture->gateways[0], fault);
-    g_autofree char *done = WAIT_STATUS(&daemon, "\"in_flight_messages\":0,\"messages_per_second\":");
+    g_autofree char *done G_GNUC_UNUSED = WAIT_STATUS(&daemon, "\"in_flight_messages\":0,\"messages_per_second\":");
   }
   daemon_process_stop(&daemon);
 }
@@ -121,7 +121,7 @@ PIPELINE_TEST("/status/memory-limits")
       "            columns: { family: M, from: [ts] } }\n"
       "  CURRENT_METRIC: { latest: merge, index_of: METRIC, key: [ { field: host } ],\n"
       "            columns: { family: M, from: [v, { value: { time: epoch_ms, binary: true }, as: ts }] } }\n");
-  g_autofree char *document =
+  g_autofree char *document G_GNUC_UNUSED =
       WAIT_STATUS(&daemon, "\"limit\":\"memory\",\"why\":\"", ", while writers are free: raise limits.memory");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);

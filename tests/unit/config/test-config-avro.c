@@ -24,7 +24,7 @@ problems_of(const char *text)
   g_autofree char *path = g_build_filename(directory, "tidemark.yaml", NULL);
   g_autoptr(GPtrArray) problems = NULL;
   write_file("tidemark.yaml", text);
-  g_autoptr(TideConfig) config = tide_config_load(path, &problems);
+  g_autoptr(TideConfig) config G_GNUC_UNUSED = tide_config_load(path, &problems);
   return describe_problems(problems);
 }
 

@@ -58,7 +58,7 @@ test_loads(Fixture *fixture, gconstpointer data)
   g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
   g_auto(GStrv) parts = g_strsplit(text, KEYS "/", -1);
   g_autofree char *folder = g_strconcat(fixture->directory, "/", NULL), *local = g_strjoinv(folder, parts);
-  g_autoptr(TideConfig) config = load_good(local);
+  g_autoptr(TideConfig) config G_GNUC_UNUSED = load_good(local);
 }
 
 /* ---- topic pattern ---- */
@@ -188,7 +188,7 @@ assert_reload(const char *before, const char *after, const char *taken_over, con
   g_assert_cmpstr(left, ==, needs_restart);
   tide_config_take_over(config, new, changes);
   g_autofree char *in_force = tide_config_print(config);
-  g_autoptr(TideConfig) again = load_good(in_force);
+  g_autoptr(TideConfig) again G_GNUC_UNUSED = load_good(in_force);
 }
 
 #define TWO_SOURCES(options)                                                                                           \

@@ -92,7 +92,7 @@ TEST("/config/secrets-are-not-taken-from-the-environment")
 /* A byte order mark, which some editors put in front, is no part of the first key. */
 TEST("/config/byte-order-mark-is-passed-over")
 {
-  g_autoptr(TideConfig) config = load_good("\xef\xbb\xbf" KAFKA READINGS HBASE TABLES);
+  g_autoptr(TideConfig) config G_GNUC_UNUSED = load_good("\xef\xbb\xbf" KAFKA READINGS HBASE TABLES);
   g_autoptr(GPtrArray) problems = NULL;
   g_autoptr(TideConfig) bad = load_config("\xef\xbb\xbfkafkaa: 1\n", &problems);
   g_autofree char *all = describe_problems(problems);
@@ -592,7 +592,7 @@ TEST("/config/snippets-in-the-guide-load")
       continue;
     g_autofree char *text = complete_snippet(snippet);
     g_test_message("%s", text);
-    g_autoptr(TideConfig) config = load_good(text);
+    g_autoptr(TideConfig) config G_GNUC_UNUSED = load_good(text);
     n_loaded++;
   }
   g_assert_cmpuint(n_loaded, >=, 11);

@@ -303,8 +303,8 @@ TEST("/rejected")
       CELL(",\"timestamp_ms\":99999999999999999999"), CELL(",\"timestamp_ms\":1,\"type\":\"stored\""),
       "{\"cells\":[{\"qualifier\":\"a\",\"timestamp_ms\":1}]}", "{\"cells\":[{\"value\":\"a\",\"timestamp_ms\":1}]}",
       /* one field with two values: in which unit is it? */
-      "{\"cells\":[{\"qualifier\":\"a\",\"value\":\"1\",\"timestamp_ms\":1},"
-      "{\"qualifier\":\"b\",\"field\":\"a\",\"value\":\"2\",\"timestamp_ms\":1}]}"};
+      ("{\"cells\":[{\"qualifier\":\"a\",\"value\":\"1\",\"timestamp_ms\":1},"
+       "{\"qualifier\":\"b\",\"field\":\"a\",\"value\":\"2\",\"timestamp_ms\":1}]}")};
 #undef CELL
   Fixture fixture;
   fixture_init_scanned_rows(&fixture, TIDE_FORMAT_JSON, (TideScannedOptions){0});

@@ -14,7 +14,7 @@ test_batches_of_solo_rows_are_small(void)
     append(&buffer, (const char[]){(char)('a' + i), '\0'}, &a, "1", 10, i);
   TideBatch *smaller = tide_row_buffer_seal(&buffer, &small);
   g_assert_cmpuint(smaller->n_rows, ==, 10); /* batch.max_rows is less */
-  g_autofree char *all = describe(smaller, TIDE_WIRE_BINARY);
+  g_autofree char *all G_GNUC_UNUSED = describe(smaller, TIDE_WIRE_BINARY);
   for (guint i = 0; i < 100; i++) {
     g_autofree char *key = g_strdup_printf("%02u", i);
     append(&buffer, key, &a, "1", 10, i);
@@ -22,7 +22,7 @@ test_batches_of_solo_rows_are_small(void)
   TideBatch *batches = tide_row_buffer_seal(&buffer, &seal);
   g_assert_cmpuint(batches->n_rows, ==, 64);
   g_assert_cmpuint(batches->next->n_rows, ==, 36);
-  g_autofree char *text = describe(batches, TIDE_WIRE_BINARY);
+  g_autofree char *text G_GNUC_UNUSED = describe(batches, TIDE_WIRE_BINARY);
   tide_row_buffer_clear(&buffer);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
   tide_buffer_clear_memory(&a.prefix);
@@ -50,7 +50,7 @@ test_solo_rows_wait_for_what_came_before(void)
   seal.on_the_way = NULL;
   g_autofree char *second = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
   g_assert_cmpstr(second, ==, "[x q1@10=2;]1 ");
-  g_autofree char *rest = describe(in_flight, TIDE_WIRE_BINARY);
+  g_autofree char *rest G_GNUC_UNUSED = describe(in_flight, TIDE_WIRE_BINARY);
   tide_row_buffer_clear(&buffer);
   tide_row_buffer_clear(&merged);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
@@ -80,7 +80,7 @@ test_merged_rows_wait_for_a_suspect_of_their_key(void)
   seal.suspect_batches = NULL;
   g_autofree char *waited = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
   g_assert_cmpstr(waited, ==, "[x q1@30=3;]2 ");
-  g_autofree char *tried = describe(suspect, TIDE_WIRE_BINARY);
+  g_autofree char *tried G_GNUC_UNUSED = describe(suspect, TIDE_WIRE_BINARY);
   tide_row_buffer_clear(&buffer);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
   tide_buffer_clear_memory(&a.prefix);

@@ -233,7 +233,7 @@ FIXTURE_TEST("/cell-reader/names-of-the-row-before")
   for (guint i = 0; i < 4; i++) {
     gsize family_len = 1 + i % 2;
     cell.family = tide_bytes("MMM", family_len);
-    cell.qualifier = tide_bytes("MMM" + family_len, 3 - family_len);
+    cell.qualifier = tide_bytes(&"MMM"[family_len], 3 - family_len);
     const TideResultRow *read = tide_cell_reader_read(reader, &row);
     g_assert_cmpuint(read->n_cells, ==, 1);
     assert_bytes_equal(read->cells[0].value, i % 2 == 0 ? TIDE_BYTES_LITERAL("7") : cell.value);

@@ -80,8 +80,8 @@ TEST("/rollup-marks/damaged")
   g_autoptr(TideRollupMarks) marks = new_marks();
   g_autofree char *whole = tide_rollup_marks_text(marks);
   const char *const damaged[] = {"", "not a key file", "[rollup]\nversion=2\n", "[rollup]\nversion=1\nsource=S\n",
-                                 "[rollup]\nversion=1\nsource=S\ntarget=T\nfrom_ms=1\nto_ms=2\ndone=false\n"
-                                 "ranges=9000000000000000000\n"};
+                                 ("[rollup]\nversion=1\nsource=S\ntarget=T\nfrom_ms=1\nto_ms=2\ndone=false\n"
+                                  "ranges=9000000000000000000\n")};
   for (gsize i = 0; i < G_N_ELEMENTS(damaged); i++) {
     g_autoptr(GError) error = NULL;
     g_assert_null(tide_rollup_marks_read(damaged[i], &error));

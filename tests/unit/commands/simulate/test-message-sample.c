@@ -261,8 +261,8 @@ TEST("/message-sample/U6/what-is-refused")
 TEST("/message-sample/U6/damaged-lines-do-no-harm")
 {
   static const char bytes[] = "{}[]\",:\\ 1.-ets0=;m\n\xff";
-  static const char *const formats[] = {TIMED, "format: influx", CSV TIMED,
-                                        "format: csv, csv: { header: true }, " TIMED};
+  static const char *const formats[] = {TIMED, "format: influx", (CSV TIMED),
+                                        ("format: csv, csv: { header: true }, " TIMED)};
   for (guint round = 0; round < 1200; round++) {
     char text[41];
     gsize len = (gsize)g_test_rand_int_range(1, 41);

@@ -395,8 +395,10 @@ typedef struct DecodeCase {
     (const guint8 *)("" text), sizeof(text) - 1                                                                        \
   }
 
-static const TideKeyPartSpec upper_host = {
-    .kind = TIDE_KEY_FIELD, .value.field = HOST, .spelling.text_case = TIDE_CASE_UPPER};
+#define UPPER_HOST                                                                                                     \
+  {                                                                                                                    \
+    .kind = TIDE_KEY_FIELD, .value.field = HOST, .spelling.text_case = TIDE_CASE_UPPER                                 \
+  }
 
 static const DecodeCase cases[] = {
     {"server metrics", HOST_AND(TIME(MS)), ROW("server1.bbb.com#1426535612045"),
@@ -426,8 +428,8 @@ static const DecodeCase cases[] = {
     {"another literal", HOST_AND(TIME(S)), ROW("h/1426535612"), NULL},
     {"too long", HOST_AND(TIME(S)), ROW("h#14265356120"), NULL},
     {"nothing but padding", {PADDED_RIGHT(EXCHANGE, 4, ' ')}, ROW("    "), NULL},
-    {"a letter in the wrong case", {upper_host}, ROW("HOst"), NULL},
-    {"letters in the right case", {upper_host}, ROW("HOST"), "host=HOST"},
+    {"a letter in the wrong case", {UPPER_HOST}, ROW("HOst"), NULL},
+    {"letters in the right case", {UPPER_HOST}, ROW("HOST"), "host=HOST"},
 };
 
 static char *
@@ -468,7 +470,7 @@ KEY_TEST("/key-decode/what-is-lost-is-said")
       {{HASH_HEX(MD5, 4, of_host), FIELD(HOST)}, NULL},
       {{HASH_HEX(MD5, 16, of_host), TIME(MS)}, "'host' is only hashed"},
       {{SALT(4, MD5, of_host), TIME(MS)}, "'host' is only in the salt"},
-      {{upper_host}, "'host' is in upper case"},
+      {{UPPER_HOST}, "'host' is in upper case"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(lost); i++) {
     g_autoptr(TideRowKey) key = compile_key(PARTS(lost[i].specs));

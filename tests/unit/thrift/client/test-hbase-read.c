@@ -412,7 +412,7 @@ TEST("/kept-scanners/a-smaller-page-leaves-nothing-out")
   g_assert_cmpuint(read_pages(&gateway, 1, &request, &start), ==, 1);
   assert_bytes_equal(tide_buffer_bytes(&start), TIDE_BYTES_LITERAL("r186\0")); /* the first of the fourth page */
   g_assert_cmpuint(read_pages(&gateway, 1, &request, &start), ==, 1);
-  tide_hbase_client_free(g_steal_pointer(&gateway.client));
+  tide_hbase_client_free(atomic_exchange(&gateway.client, NULL));
   gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
                          "getScannerRows closeScanner openScanner getScannerRows getScannerRows closeScanner ");
 }
@@ -463,7 +463,7 @@ TEST("/kept-scanners/another-page-has-its-own-scanner")
   request.min_time_ms = 1;
   request.max_time_ms = 2;
   read_pages(&gateway, 1, &request, &start);
-  tide_hbase_client_free(g_steal_pointer(&gateway.client));
+  tide_hbase_client_free(atomic_exchange(&gateway.client, NULL));
   gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
                          "getScannerRows openScanner getScannerRows closeScanner closeScanner ");
 }
@@ -508,7 +508,7 @@ TEST("/kept-scanners/a-scanner-that-is-gone-is-opened-anew")
     TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
     g_auto(TideBuffer) start = {0};
     g_assert_cmpuint(read_pages(&gateway, 5, &request, &start), ==, 10);
-    tide_hbase_client_free(g_steal_pointer(&gateway.client));
+    tide_hbase_client_free(atomic_exchange(&gateway.client, NULL));
     gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
                            "getScannerRows closeScanner openScanner getScannerRows getScannerRows getScannerRows "
                            "closeScanner ");
@@ -524,7 +524,7 @@ TEST("/kept-scanners/a-scanner-does-not-outlive-its-connection")
     TideScanRequest request = {.limit_rows = 2, .caching_rows = 2};
     g_auto(TideBuffer) start = {0};
     g_assert_cmpuint(read_pages(&gateway, 5, &request, &start), ==, 10);
-    tide_hbase_client_free(g_steal_pointer(&gateway.client));
+    tide_hbase_client_free(atomic_exchange(&gateway.client, NULL));
     gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
                            "openScanner getScannerRows getScannerRows getScannerRows closeScanner ");
   }

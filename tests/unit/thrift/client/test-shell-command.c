@@ -147,7 +147,7 @@ TEST("/access-denied/command")
   g_autoptr(GError) error =
       g_error_new_literal(TIDE_ERROR, TIDE_ERROR_GATEWAY, DENIED "for user 'thrift' (table=METRIC, action=READ)");
   g_autofree char *command = NULL;
-  g_autofree char *remedy = tide_access_denied_remedy(error, &command);
+  g_autofree char *remedy G_GNUC_UNUSED = tide_access_denied_remedy(error, &command);
   g_assert_cmpstr(command, ==, "grant \"thrift\", \"RW\", \"METRIC\"");
 }
 

@@ -93,7 +93,7 @@ read_elements(Element element, guint n)
     return error;
   }
   TideReply reply = description_reply(element, n, TIDE_BYTES_LITERAL("M"));
-  g_autoptr(TideTableDescription) description = tide_reply_read_description(&reply, &error);
+  g_autoptr(TideTableDescription) description G_GNUC_UNUSED = tide_reply_read_description(&reply, &error);
   return error;
 }
 
@@ -123,7 +123,7 @@ TEST("/reply-tables/H3/names-have-bounds")
   g_autofree char *name = g_strnfill(1025, '\x01');
   g_autoptr(GError) error = NULL;
   TideReply reply = description_reply(FAMILIES, 1, tide_bytes(name, 1024));
-  g_autoptr(TideTableDescription) description = tide_reply_read_description(&reply, &error);
+  g_autoptr(TideTableDescription) description G_GNUC_UNUSED = tide_reply_read_description(&reply, &error);
   g_assert_no_error(error);
   reply = description_reply(FAMILIES, 1, tide_bytes(name, 1025));
   g_assert_null(tide_reply_read_description(&reply, &error));
