@@ -19,12 +19,27 @@ is_installed() {
 
 missing=()
 for set in "$@"; do
-  while read -r in_set package version _; do
+  while read -r in_set names version _; do
     [[ ,$in_set, = *,$set,* ]] || continue
-    is_installed "$package" || has_command_instead "$package" || missing+=("$package=$version")
+    for name in ${names//|/ }; do
+      if is_installed "$name" || has_command_instead "$name"; then continue 2; fi
+    done
+    missing+=("$names=$version")
   done < <(grep -v '^#' "$here/packages.txt")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
+
+# known PACKAGE=VERSION...: of names with | between them the first that this release has; of other releases any version.
+known() {
+  local package name codename
+  codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+  for package in "$@"; do
+    for name in $(tr '|' ' ' <<<"${package%%=*}"); do
+      ! apt-cache show "$name" >/dev/null 2>&1 || break
+    done
+    if [ "$codename" = bookworm ]; then echo "$name=${package#*=}"; else echo "$name"; fi
+  done
+}
 
 as_root=()
 if [ "$(id -u)" != 0 ]; then
@@ -32,7 +47,7 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "installing: ${missing[*]}"
 log=$(mktemp)
-if ! { "${as_root[@]}" apt-get update -q &&
+if ! { "${as_root[@]}" apt-get update -q && mapfile -t missing < <(known "${missing[@]}") &&
        DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -q -y --no-install-recommends "${missing[@]}"; } \
      >"$log" 2>&1; then
   tail -n 30 "$log" >&2
