@@ -1,10 +1,11 @@
-"""Readings that are older than their table keeps them, and rows that HBase forgets by itself."""
+"""Readings that are older than their table keeps them, rows that HBase forgets by itself, and records that have no time."""
 
 import time
 from typing import Any
 
 from case import Case
 from daemon import wait_until
+from kafka_records import Record
 
 
 class TimeToLive(Case):
@@ -37,4 +38,20 @@ class TimeToLive(Case):
         self.assertEqual(daemon.metric("tidemark_messages_written_total"), 3)
         self.assert_accounting_balances(daemon)
         wait_until(lambda: not self.cells(row_ttl), "HBase still shows a row whose time to live is over", 30)
+        self.assertEqual(daemon.stop(), 0, daemon.log_tail())
+
+    def test_records_without_a_time(self) -> None:
+        """A row of 1969 or 1970 would be worse than a dead letter that says what is missing."""
+        self.create_topic(1)
+        self.create_tables()
+        letters = self.work / "letters.jsonl"
+        daemon = self.daemon(changes={"readings": {"time": {"format": "record", "field": None}}, "dead_letters": {"file": str(letters)}})
+        timed_ms = int(time.time() * 1000)
+        self.kafka.admin.produce(self.name, 0, [Record(None, b'{"host":"timeless","v":1}', -1), Record(None, b'{"host":"timed","v":2}', timed_ms)])
+        daemon.start()
+        daemon.wait_committed(2)
+        self.assertEqual(set(self.cells(self.history)), {(f"timed#{timed_ms}", "M:v")})
+        self.assertEqual(set(self.cells(self.latest)), {("timed", "M:v")})
+        self.assertIn("the record has no time of its own", letters.read_text(encoding="utf-8"))
+        self.assertNotRegex(self.command("status", "--config", str(daemon.config_path)), "19(69|70)-")
         self.assertEqual(daemon.stop(), 0, daemon.log_tail())
