@@ -3,10 +3,11 @@
 with a real systemd in which it is installed, lived with for a first hour, upgraded, removed and purged, and the Containerfile carried
 out.
 
-    test_package.py --build BUILD --packages DIRECTORY --root ROOT.tar --counts FILE [--again DIRECTORY] [--stack]
+    test_package.py --build BUILD --packages DIRECTORY --root ROOT.tar --counts FILE [--again DIRECTORY] [--stack] [--elsewhere]
 
 BUILD has a mock Kafka and a scripted gateway; DIRECTORY is what systemd/build_package.sh wrote, and --again what it wrote a second
-time, elsewhere. With --stack, the real Kafka and HBase take the place of BUILD's.
+time, elsewhere. With --stack, the real Kafka and HBase take the place of BUILD's. With --elsewhere, package and root are of another
+release of Debian than this one: it is installed there, and lived with.
 """
 from __future__ import annotations
 
@@ -143,7 +144,8 @@ class Life:
 
     def used(self) -> str:
         self.out(self.machine.copy(ROOT / "systemd/debian/tests/installed", "/root/installed"))
-        assert "no problem" in self.out("tidemark", "check", "--offline", "-c", SAMPLE)
+        # Of Debian 13's librdkafka it warns.
+        assert re.search("no (problem|errors)", self.out("tidemark", "check", "--offline", "-c", SAMPLE))
         return "its autopkgtest passes, `check --offline` takes its sample"
 
     def not_started(self) -> str:
@@ -276,7 +278,8 @@ def in_clean_root(steps: Steps, arguments: argparse.Namespace, sources: Sources,
 
     try:
         in_machine("systemd", lambda machine: Life(machine, world, sources, browser).steps())
-        in_machine("container", lambda machine: Container(machine, world, ROOT / "systemd" / "Containerfile", sources.package).steps())
+        if not arguments.elsewhere:
+            in_machine("container", lambda machine: Container(machine, world, ROOT / "systemd" / "Containerfile", sources.package).steps())
     finally:
         world.end()
 
@@ -287,13 +290,15 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--again", type=Path)
     parser.add_argument("--stack", action="store_true")
+    parser.add_argument("--elsewhere", action="store_true")
     arguments = parser.parse_args()
     steps = Steps()
     with tempfile.TemporaryDirectory() as directory:
         sources = Sources(arguments.build, arguments.packages, Path(directory))
-        steps.take("lintian", sources.lintian)
-        steps.take("meson dist", sources.dist)
-        steps.take("meson install", sources.install)
+        if not arguments.elsewhere:
+            steps.take("lintian", sources.lintian)
+            steps.take("meson dist", sources.dist)
+            steps.take("meson install", sources.install)
         if arguments.again:
             steps.take("built again elsewhere", lambda: sources.same_again(arguments.again))
         in_clean_root(steps, arguments, sources, Path(directory))
