@@ -1,5 +1,7 @@
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "util/cgroup_bound.h"
 
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,12 +68,21 @@ tide_memory_bound_bytes(const char *root)
   return least_bound(root, "memory.max", read_memory);
 }
 
+/* That a cpuset leaves, of those that the machine has; 0: all. GLib counts the machine's. */
+static guint64
+allowed_cpus(void)
+{
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) >= sysconf(_SC_NPROCESSORS_ONLN))
+    return 0;
+  return (guint64)CPU_COUNT(&allowed);
+}
+
 guint
 tide_cpu_bound(const char *root)
 {
-  guint n_usable = g_get_num_processors(); /* by a cpuset, too */
-  guint64 n_cpus = least_bound(root, "cpu.max", read_cpus);
-  if (n_usable < sysconf(_SC_NPROCESSORS_ONLN) && (n_cpus == 0 || n_usable < n_cpus))
-    return n_usable;
+  guint64 n_cpus = least_bound(root, "cpu.max", read_cpus), n_allowed = allowed_cpus();
+  if (n_cpus == 0 || (n_allowed > 0 && n_allowed < n_cpus))
+    n_cpus = n_allowed;
   return (guint)MIN(n_cpus, G_MAXUINT);
 }

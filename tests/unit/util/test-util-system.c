@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -658,6 +659,23 @@ TEST("/cpu-bound/a-part-of-one-is-one")
   g_assert_cmpuint(tide_cpu_bound(root), ==, 1);
   g_autofree char *command = g_strdup_printf("rm -r '%s'", root);
   g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, NULL, NULL));
+}
+
+TEST("/cpu-bound/a-cpuset-counts")
+{
+  cpu_set_t before, one;
+  CPU_ZERO(&one);
+  g_assert_cmpint(sched_getaffinity(0, sizeof before, &before), ==, 0);
+  if (CPU_COUNT(&before) < 2) {
+    g_test_skip("one CPU alone");
+    return;
+  }
+  for (gsize cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+    if (CPU_ISSET(cpu, &before))
+      CPU_SET(cpu, &one);
+  g_assert_cmpint(sched_setaffinity(0, sizeof one, &one), ==, 0);
+  g_assert_cmpuint(tide_cpu_bound("/nowhere"), ==, 1);
+  g_assert_cmpint(sched_setaffinity(0, sizeof before, &before), ==, 0);
 }
 
 /* Whoever may write in the directory has no file cut that he may not write. */
