@@ -4,11 +4,12 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-# Java and Maven may have come by other ways than a package.
+# Go, Java and Maven may have come by other ways than a package.
 has_command_instead() {
   case $1 in
     openjdk-17-jdk-headless) command -v java javac >/dev/null ;;
     maven) command -v mvn >/dev/null ;;
+    golang-go) command -v go >/dev/null ;;
     *) return 1 ;;
   esac
 }

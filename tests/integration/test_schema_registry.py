@@ -1,4 +1,4 @@
-"""Avro and protobuf by Confluent's serializers and a real schema registry, which fails at the start and in between."""
+"""Avro, protobuf and JSON by Confluent's serializers and a real schema registry, which fails at the start and in between."""
 
 from __future__ import annotations
 
@@ -67,6 +67,9 @@ PLACED = avro(("v", "int"), ("place", "plant.Place"))
 PROTOBUF = (protobuf(("v", 4, "TYPE_INT32"), ("note", 5, "TYPE_STRING")),
             protobuf(("v", 4, "TYPE_INT32"), ("note", 5, "TYPE_STRING"), ("w", 6, "TYPE_DOUBLE")),
             protobuf(("v", 4, "TYPE_INT64"), ("w", 6, "TYPE_DOUBLE")))
+JSON = tuple({"title": "Reading", "type": "object", "additionalProperties": False, "required": ["host", "at"], "properties": {
+    name: {"type": "integer" if name in ("at", "v") else "number" if name == "w" else "string"} for name in ("host", "at", *names)}}
+             for names in (("v", "note"), ("v", "note", "w"), ("v", "w")))
 ALL_OF_PROTOBUF = protobuf(("v", 4, "TYPE_INT64"), ("note", 5, "TYPE_STRING"), ("w", 6, "TYPE_DOUBLE"))
 
 
@@ -78,10 +81,10 @@ class SchemaRegistries(Case):
         self.registry.start()
         self.addCleanup(self.registry.kill9)
         self.door = self.enterContext(RegistryDoor(self.registry))
-        self.avro, self.protobuf = f"{self.name}_avro", f"{self.name}_protobuf"
+        self.avro, self.protobuf, self.json = (f"{self.name}_{format_name}" for format_name in ("avro", "protobuf", "json"))
         self.descriptor_set = self.work / "plant.desc"
         self.n_made = 0
-        self.n_sent = {self.avro: 0, self.protobuf: 0}
+        self.n_sent = {self.avro: 0, self.protobuf: 0, self.json: 0}
 
     def configured(self) -> Daemon:
         at = {"field": "at", "format": "epoch_s"}
@@ -89,7 +92,9 @@ class SchemaRegistries(Case):
             "avro": {"topics": [self.avro], "readings": {"format": "avro", "registry": {"url": self.door.url}, "time": at}},
             "protobuf": {"topics": [self.protobuf], "readings": {
                 "format": "protobuf", "schema": str(self.descriptor_set), "message": "plant.Reading",
-                "framing": "confluent", "time": at}}}
+                "framing": "confluent", "time": at}},
+            "json": {"topics": [self.json], "readings": {
+                "format": "json", "framing": "confluent", "time": {"field": "at", "format": "epoch_ms"}}}}
         return self.daemon(tables=metric_tables(self.history, self.latest), changes={
             "kafka": {"topics": None}, "readings": None, "sources": sources,
             "dead_letters": {"file": str(self.work / "letters.jsonl"), "max_ratio": 1}})
@@ -152,6 +157,11 @@ class SchemaRegistries(Case):
         return self.serialized(self.protobuf, [{**reading, "at": at} for reading, at in zip(readings, times)],
                                protobuf=PROTOBUF[version], message="plant.Reading")
 
+    def json_messages(self, version: int, n: int = 300) -> list[bytes]:
+        readings = [{**reading, "host": f"json-{reading['host']}"} for reading in self.readings(n, version)]
+        self.expect(readings)
+        return self.serialized(self.json, readings, json=JSON[version])
+
     def expect(self, readings: Sequence[Reading]) -> None:
         """As JSON would have sent them."""
         flat = []
@@ -179,7 +189,7 @@ class SchemaRegistries(Case):
 
     def test_serializers_of_confluent(self) -> None:
         """Every cell of three versions of each schema, while the registry fails in two ways; a number that is no schema's."""
-        for topic in (self.avro, self.protobuf):
+        for topic in self.n_sent:
             self.create_topic(PARTITIONS, topic)
         self.create_tables()
         self.serialized(self.protobuf, [], protobuf=ALL_OF_PROTOBUF, message="plant.Reading",
@@ -189,8 +199,10 @@ class SchemaRegistries(Case):
         # Not to be reached at the start: what needs it waits, and what does not is written.
         self.produce(self.avro, self.avro_messages(0))
         self.produce(self.protobuf, self.protobuf_messages(0))
+        self.produce(self.json, self.json_messages(0))
         daemon.start()
         self.wait_for_all(daemon, self.protobuf)
+        self.wait_for_all(daemon, self.json)
         both = {(self.avro, partition) for partition in range(PARTITIONS)}
         wait_until(lambda: self.held(daemon) == both, lambda: f"held are {self.held(daemon)}\n{daemon.log_tail()}")
         wait_until(lambda: "cannot ask the schema registry" in daemon.log_text(), daemon.log_tail)
@@ -202,6 +214,7 @@ class SchemaRegistries(Case):
         # It hangs while schemas change: the partition that has a new one waits, and the other is written.
         second, known, third = self.avro_messages(1), self.avro_messages(0), self.avro_messages(2)
         second_protobuf, third_protobuf = self.protobuf_messages(1), self.protobuf_messages(2)
+        both_of_json = self.json_messages(1) + self.json_messages(2)
         before = daemon.committed(self.avro)
         self.registry.suspend()
         self.addCleanup(self.registry.resume)
@@ -212,7 +225,9 @@ class SchemaRegistries(Case):
         wait_until(lambda: daemon.committed(self.avro) == before + len(known), daemon.log_tail)
         self.produce(self.avro, third, [0])
         self.produce(self.protobuf, third_protobuf)
+        self.produce(self.json, both_of_json)
         self.wait_for_all(daemon, self.protobuf)
+        self.wait_for_all(daemon, self.json)
         self.assertEqual(daemon.committed(self.avro), before + len(known))
         self.registry.resume()
         self.wait_for_all(daemon, self.avro)

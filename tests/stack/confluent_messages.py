@@ -2,9 +2,9 @@
 
     confluent_messages.py < ORDER > MESSAGES
 
-ORDER is a JSON object: the registry's url, a topic, and values, with either `avro`, the schema, and its `references`, or
-`protobuf`, the files (FileDescriptorProto as JSON) that the `message` is of, each behind those that it imports. MESSAGES are a
-line in hex for each value. For protobuf, `descriptor_set` names a file that gets the files as protoc writes them.
+ORDER is a JSON object: the registry's url, a topic, and values, with `avro`, the schema, and its `references`, with `json`, a
+JSON Schema, or with `protobuf`, the files (FileDescriptorProto as JSON) that the `message` is of, each behind those that it
+imports. MESSAGES are a line in hex for each value. For protobuf, `descriptor_set` names a file that gets the files as protoc writes them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Callable
 
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONSerializer
 from confluent_kafka.schema_registry.protobuf import ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
@@ -26,6 +27,11 @@ Serialize = Callable[[Any, SerializationContext], bytes]
 def avro(order: dict[str, Any], client: SchemaRegistryClient) -> Serialize:
     references = [SchemaReference(**reference) for reference in order.get("references", ())]
     serializer: Serialize = AvroSerializer(client, Schema(json.dumps(order["avro"]), "AVRO", references))
+    return serializer
+
+
+def json_schema(order: dict[str, Any], client: SchemaRegistryClient) -> Serialize:
+    serializer: Serialize = JSONSerializer(json.dumps(order["json"]), client)
     return serializer
 
 
@@ -47,7 +53,7 @@ def protobuf(order: dict[str, Any], client: SchemaRegistryClient) -> Serialize:
 def main() -> None:
     order = json.load(sys.stdin)
     client = SchemaRegistryClient({"url": order["registry"]})
-    serialize = (avro if "avro" in order else protobuf)(order, client)
+    serialize = (avro if "avro" in order else json_schema if "json" in order else protobuf)(order, client)
     context = SerializationContext(order["topic"], MessageField.VALUE)
     for value in order["values"]:
         print(serialize(value, context).hex())

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import subprocess
 
+import go_program
 import maven_jars
 import newer_librdkafka
 import python_packages
@@ -21,9 +22,10 @@ HERE = maven_jars.HERE
 def main() -> None:
     for fetch in (
         *(functools.partial(maven_jars.classpath_file, component)
-          for component in ("kafka", "hbase", "hbase-2.2", "hbase-2.4", "kafka-2.8")),
+          for component in ("kafka", "hbase", "hbase-2.2", "hbase-2.4", "kafka-2.8", "debezium")),
         lambda: maven_jars.unpacked("schema-registry", ARTIFACT, SHA256),
         *(functools.partial(newer_librdkafka.folder, version) for version in newer_librdkafka.WHEELS),
+        lambda: go_program.built(HERE / "go" / "telegraf_messages"),
         lambda: python_packages.environment("confluent", HERE / "confluent_requirements.txt", "--no-deps"),
         lambda: python_packages.environment("formats", HERE.parent / "formats" / "requirements.txt"),
     ):

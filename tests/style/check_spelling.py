@@ -13,9 +13,9 @@ from pathlib import Path
 from source_text import listed_files, project_root
 
 WORDS = Path(__file__).resolve().parent / "words.txt"
-# What fuzzers and compilers made has no words.
+# What fuzzers, compilers and package managers made has no words.
 _WITHOUT_WORDS = "tests/fuzz/corpus/"
-_COMPILED = (".desc",)
+_COMPILED = (".desc", ".sum")
 # A tab or a line's end within a string is no letter of the word behind it: a tab in front of "each" makes no misspelt one.
 _ESCAPE = r"\\[abefnrtv]"
 
