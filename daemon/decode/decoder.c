@@ -81,10 +81,10 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
     return FALSE;
 
   tide_scratch_reset(&decoder->scratch);
-  guint32 n_record_fields;
+  guint32 n_record_fields, n_absent;
   const TideField *record_fields =
-      tide_record_fields_read(decoder->record_fields, message, &decoder->scratch, &n_record_fields);
-  tide_reading_builder_begin_message(decoder->builder, record_fields, n_record_fields);
+      tide_record_fields_read(decoder->record_fields, message, &decoder->scratch, &n_record_fields, &n_absent);
+  tide_reading_builder_begin_message(decoder->builder, record_fields, n_record_fields, n_absent);
   decoder->made = decoder->builder;
   gboolean good = decoder->reader->read(&decoder->shaper, decoder->kept, message->value, ret_reject);
   if (!good)

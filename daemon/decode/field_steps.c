@@ -283,7 +283,7 @@ read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, Tid
   TideReject reject = {.byte_position = -1};
   if (!charge(steps, field, text.len))
     return FALSE;
-  tide_reading_builder_begin_message(reader->builder, NULL, 0);
+  tide_reading_builder_begin_message(reader->builder, NULL, 0, 0);
   gboolean good = tide_json_reader.read(&reader->shaper, reader->kept, text, &reject);
   if (!charge(steps, field, tide_reading_builder_name_bytes(reader->builder)))
     return FALSE;
@@ -613,7 +613,7 @@ tide_field_steps_run(TideFieldSteps *steps, const TideMessage *message, guint32 
   steps->reject = ret_reject;
   steps->made_bytes = 0;
   steps->senml = (TideSenml){0};
-  tide_reading_builder_begin_message(steps->builder, NULL, 0);
+  tide_reading_builder_begin_message(steps->builder, NULL, 0, 0);
   for (guint32 i = 0; i < n_readings; i++) {
     gboolean was_bad = n_rejects > 0 && rejects->reading_index == i;
     if (!tide_reading_builder_begin_reading(steps->builder, ret_reject))

@@ -34,6 +34,7 @@ struct TideReadingBuilder {
   /* of the message */
   const TideField *record_fields; /* borrowed */
   guint32 n_record_fields;
+  guint32 n_absent;  /* behind them: what the record does not have, and no reading either */
   TideField *fields; /* owned: of all its readings, one after the other */
   guint32 n_fields;
   guint32 fields_capacity;
@@ -124,10 +125,12 @@ tide_reading_builder_free(TideReadingBuilder *builder)
 }
 
 void
-tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField *record_fields, guint32 n_record_fields)
+tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField *record_fields, guint32 n_record_fields,
+                                   guint32 n_absent)
 {
   builder->record_fields = record_fields;
   builder->n_record_fields = n_record_fields;
+  builder->n_absent = n_absent;
   builder->n_fields = 0;
   builder->n_readings = 0;
   tide_reading_builder_leave_outer(builder, (TideOuterMark){0});
@@ -467,9 +470,13 @@ tide_reading_builder_skip(TideReadingBuilder *builder)
 gboolean
 tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  for (guint32 i = 0; i < builder->n_record_fields && !builder->is_spoiled; i++)
-    if (!add_made_field(builder, &builder->record_fields[i]))
-      return refuse(TIDE_REJECT_DUPLICATE_FIELD, builder->record_fields[i].name, TIDE_NAME_IS_OF_RECORD, ret_reject);
+  /* No name is learned of a reading that is refused here, so names that were learned need no look. */
+  for (guint32 i = 0; i < builder->n_record_fields + builder->n_absent && !builder->is_spoiled; i++) {
+    const TideField *field = &builder->record_fields[i];
+    if (i < builder->n_record_fields ? !add_made_field(builder, field)
+                                     : !mark_seen(builder, field->name_id, field->name))
+      return refuse(TIDE_REJECT_DUPLICATE_FIELD, field->name, TIDE_NAME_IS_OF_RECORD, ret_reject);
+  }
   end_reading(builder);
   return TRUE;
 }

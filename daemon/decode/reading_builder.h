@@ -52,9 +52,11 @@ TideReadingBuilder *tide_reading_builder_new(const TideDecodeOptions *options, T
 void tide_reading_builder_free(TideReadingBuilder *builder); /* NULL ok */
 
 /* @record_fields: appended to each reading, behind its own; their names must be among the known ones;
- * borrowed until tide_reading_builder_finish(). */
+ * borrowed until tide_reading_builder_finish().
+ * @n_absent: so many more whose names no reading may have, as the record offers them, and this one does not have them
+ */
 void tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField *record_fields,
-                                        guint32 n_record_fields);
+                                        guint32 n_record_fields, guint32 n_absent);
 gboolean tide_reading_builder_begin_reading(TideReadingBuilder *builder,
                                             TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 

@@ -96,7 +96,8 @@ tide_record_key_begin(TideRecordKey *record_key, const TideMessage *message)
   TideReading *record = &record_key->record;
   tide_scratch_reset(&record_key->scratch);
   *record = (TideReading){.known = record_key->record_known, .n_known = record_key->n_known};
-  record->fields = tide_record_fields_read(record_key->record_fields, message, &record_key->scratch, &record->n_fields);
+  record->fields =
+      tide_record_fields_read(record_key->record_fields, message, &record_key->scratch, &record->n_fields, NULL);
   memset(record_key->record_known, 0, record_key->n_known * sizeof *record_key->record_known);
   for (guint32 i = 0; i < record->n_fields; i++)
     record_key->record_known[record->fields[i].name_id] = i + 1;

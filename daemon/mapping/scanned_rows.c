@@ -369,7 +369,7 @@ tide_scanned_rows_decode(TideScannedRows *rows, TideBytes message, TideReading *
   *ret_reject = (TideReject){.byte_position = -1};
   g_array_set_size(rows->printed, 0);
   tide_scratch_reset(&rows->scratch);
-  tide_reading_builder_begin_message(rows->builder, NULL, 0); /* what a row was made of is in it */
+  tide_reading_builder_begin_message(rows->builder, NULL, 0, 0); /* what a row was made of is in it */
   if (!read_cells(rows, message, ret_reject))
     return FALSE;
   g_array_sort(rows->list, compare_cells);

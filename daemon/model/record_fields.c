@@ -102,16 +102,19 @@ read_field(const RecordField *wanted, const TideMessage *message, TideScratch *s
 
 const TideField *
 tide_record_fields_read(TideRecordFields *record_fields, const TideMessage *message, TideScratch *scratch,
-                        guint32 *ret_n_fields)
+                        guint32 *ret_n_fields, guint32 *ret_n_absent)
 {
-  guint32 n_fields = 0;
-  for (guint i = 0; i < record_fields->wanted->len; i++) {
+  guint32 n_wanted = record_fields->wanted->len, n_fields = 0, n_absent = 0;
+  for (guint i = 0; i < n_wanted; i++) {
     const RecordField *wanted = &g_array_index(record_fields->wanted, RecordField, i);
-    TideField *field = &record_fields->fields[n_fields];
-    field->name_id = wanted->name_id;
-    field->name = wanted->name;
-    n_fields += read_field(wanted, message, scratch, field) ? 1 : 0;
+    TideField field = {.name_id = wanted->name_id, .name = wanted->name};
+    if (read_field(wanted, message, scratch, &field))
+      record_fields->fields[n_fields++] = field;
+    else
+      record_fields->fields[n_wanted - ++n_absent] = field;
   }
   *ret_n_fields = n_fields;
+  if (ret_n_absent != NULL)
+    *ret_n_absent = n_absent;
   return record_fields->fields;
 }

@@ -1,6 +1,7 @@
 /* Messages into readings: every form of message and kind of value, and everything that is refused. */
 #include "decode/avro_schema.h"
 #include "decode/formats.h"
+#include "decode/reading_builder.h"
 #include "unit/allocation_counter.h"
 #include "unit/decoder_fixture.h"
 #include "unit/test_case.h"
@@ -479,6 +480,28 @@ TEST("/decoder/the-steady-state-allocates-nothing")
   if (!ALLOCATION_COUNTER_WORKS)
     g_test_skip("the sanitizer brings its own allocator");
   g_assert_cmpuint(allocation_count - before, ==, 0);
+}
+
+/* No member stands in for what the record offers, whether this record has it or not. */
+TEST("/decoder/a-member-is-never-the-records-own")
+{
+  static const char *const refused[] = {"{\"$key\":\"a\"}", "{\"v\":1,\"$key\":null}", "{\"$header.h\":1}",
+                                        "[{\"v\":1},{\"v\":1,\"$key\":2}]"};
+  g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
+  decoder_fixture_use(&fixture, "$key");
+  decoder_fixture_use(&fixture, "$offset");
+  decoder_fixture_use(&fixture, "$header.h");
+  for (guint has_key = 0; has_key < 2; has_key++) {
+    fixture.message.key = has_key ? TIDE_BYTES_LITERAL("k") : TIDE_BYTES_EMPTY;
+    for (guint round = 0; round < 3; round++) {
+      g_assert_true(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("[{\"v\":1},{\"v\":2,\"$topic\":3}]")));
+      for (gsize i = 0; i < G_N_ELEMENTS(refused); i++) {
+        g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(refused[i])));
+        g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_DUPLICATE_FIELD);
+        g_assert_cmpstr(fixture.reject.detail, ==, TIDE_NAME_IS_OF_RECORD);
+      }
+    }
+  }
 }
 
 /* Of one message, decoded again and again. */

@@ -180,7 +180,7 @@ walk(DecoderFixture *fixture, const GByteArray *message, TideScratch *scratch)
   TideLayout *layout = tide_layout_new(&fixture->options);
   TideShaper shaper;
   tide_shaper_init(&shaper, &fixture->options, layout, builder, scratch);
-  tide_reading_builder_begin_message(builder, NULL, 0);
+  tide_reading_builder_begin_message(builder, NULL, 0, 0);
   g_assert_true(tide_msgpack_reader.read(&shaper, NULL, tide_bytes(message->data, message->len), &fixture->reject));
   tide_shaper_clear(&shaper);
   tide_layout_free(layout);
