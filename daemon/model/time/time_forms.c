@@ -145,5 +145,5 @@ tide_time_forms_remedy(TideBytes text, gint64 earliest_ms)
   }
   if (n_found == 0)
     return NULL;
-  return g_strdup_printf("%s in 'readings.time' read%s it", remedy->str, n_found > 1 ? "" : "s");
+  return g_strdup_printf("%s in the time's options read%s it", remedy->str, n_found > 1 ? "" : "s");
 }

@@ -26,7 +26,7 @@ const TideTimeForm *tide_time_form_at(guint index);
 gboolean tide_time_form_read(guint index, TideBytes text, gint64 *ret_ns,
                              gboolean *ret_needs_zone) G_GNUC_WARN_UNUSED_RESULT;
 
-/* "'format: rfc3339' reads it, with a 'zone'": which options of readings.time read @text, as a time that is not
+/* "'format: rfc3339' reads it, with a 'zone'": which of the time's options read @text, as a time that is not
  * before @earliest_ms. (transfer full) (nullable): none is known. */
 char *tide_time_forms_remedy(TideBytes text, gint64 earliest_ms);
 

@@ -5,6 +5,7 @@
 
 #define NS_DIGITS 9
 #define MAX_NESTING 4 /* of optional parts */
+#define MAX_PARTS 10  /* optional: a text is tried with each and without it, in 2^10 ways at most */
 #define MAX_PIECES 250
 #define FIRST_YEAR_OF_TWO_DIGITS 2000
 
@@ -102,6 +103,7 @@ typedef struct Compiler {
   gboolean is_quoted;
   Scope scopes[MAX_NESTING + 1];
   guint depth;
+  guint n_parts;
   const struct Element *last;
   gboolean has_varying;
 } Compiler;
@@ -201,6 +203,8 @@ open_part(Compiler *compiler, TideTimePiece *piece, GError **error)
     return FAIL(compiler, error, "%s", "an optional part has no place in a key: put [ and ] into single quotes");
   if (compiler->depth == MAX_NESTING)
     return FAIL(compiler, error, "more than %d optional parts are inside of each other", MAX_NESTING);
+  if (compiler->n_parts++ == MAX_PARTS)
+    return FAIL(compiler, error, "it has more than %d optional parts", MAX_PARTS);
   *piece = (TideTimePiece){.kind = PIECE_OPEN};
   compiler->scopes[++compiler->depth] = (Scope){.open = piece, .before = compiler->pattern->named};
   return TRUE;
@@ -634,33 +638,35 @@ take_piece(Reader *reader, const TideTimePiece *piece)
   return TRUE;
 }
 
-/* Tries the pieces in their order; where one of an optional part does not fit, or names what is named already, that
- * part is passed over. */
+/* Tries the pieces in their order; where one does not fit, or names what is named already, or something is left of the
+ * text, the optional part that was begun last is passed over, though it did fit. */
 static gboolean
 take_pieces(Reader *reader, const TideTimePattern *pattern)
 {
   struct {
     Reader before;
     gsize behind;
-  } open[MAX_NESTING];
-  gsize n_open = 0;
-  for (gsize i = 0; i < pattern->n_pieces; i++) {
-    const TideTimePiece *piece = &pattern->pieces[i];
-    if (piece->kind == PIECE_OPEN) {
-      open[n_open].before = *reader;
-      open[n_open++].behind = piece->behind;
-    } else if (piece->kind == PIECE_CLOSE) {
-      n_open--;
-    } else if ((reader->elements.named & piece->says) || !take_piece(reader, piece)) {
-      if (n_open == 0)
-        return FALSE;
-      *reader = open[--n_open].before;
-      i = open[n_open].behind - 1;
-    } else {
-      reader->elements.named |= piece->says;
+  } begun[MAX_PARTS];
+  gsize n_begun = 0;
+  for (gsize i = 0;; i++) {
+    const TideTimePiece *piece = &pattern->pieces[i]; /* behind the last one stands none */
+    gboolean is_end = i == pattern->n_pieces;
+    if (is_end && reader->cursor.at == reader->cursor.text.len)
+      return TRUE;
+    if (!is_end && piece->kind == PIECE_OPEN) {
+      begun[n_begun].before = *reader;
+      begun[n_begun++].behind = piece->behind;
+      continue;
     }
+    if (!is_end && !(reader->elements.named & piece->says) && take_piece(reader, piece)) {
+      reader->elements.named |= piece->says;
+      continue;
+    }
+    if (n_begun == 0)
+      return FALSE;
+    *reader = begun[--n_begun].before;
+    i = begun[n_begun].behind - 1;
   }
-  return reader->cursor.at == reader->cursor.text.len;
 }
 
 /* Turns what is counted in halves of a day, or in days of a year, into elements. */

@@ -47,8 +47,8 @@ refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_i
   TideReject why = {.reason = TIDE_REJECT_MISSING_FIELD,
                     .detail = field == NULL ? "it is absent" : "it is null",
                     .field_place = name_id + 1};
-  why.remedy = "the time is read from it: see the time's 'field' (readings.time; 'time: record' takes "
-               "the Kafka record's own), or keep such readings out of every table by 'when'";
+  why.remedy = "the time is read from it: see the time's 'field' ('time: record' takes the Kafka "
+               "record's own), or keep such readings out of every table by 'when'";
   return refuse(attempt, field, why);
 }
 
@@ -248,7 +248,7 @@ ns_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s
                 : !date_by_field(attempt, time, &date_s) || !utc_of_local(attempt, time, date_s + local_s, &utc_s))
     return FALSE;
   if (__builtin_mul_overflow(utc_s, NS_PER_S, ret_ns) || __builtin_add_overflow(*ret_ns, local_ns, ret_ns))
-    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "outside of the years 1677 to 2262");
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, TIDE_TIME_OUT_OF_RANGE);
   return TRUE;
 }
 
@@ -270,7 +270,7 @@ ns_of_count(const Attempt *attempt, gint64 *ret_ns)
   if (!read_count(attempt, attempt->field, spec->format, ret_ns) || !read_plus(attempt, &plus_ns))
     return FALSE;
   if (__builtin_add_overflow(*ret_ns, plus_ns, ret_ns))
-    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "beyond the year 2262: is the unit right?");
+    return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, TIDE_TIME_OUT_OF_RANGE ": is the unit right?");
   if (G_LIKELY(!spec->is_local && spec->format != TIDE_TIME_EXCEL) || *ret_ns < 0)
     return TRUE; /* what is before 1970 is refused in any zone */
   return ns_of_local(attempt, &of_date, 0, *ret_ns, ret_ns);
@@ -281,13 +281,14 @@ read_record_time(const Attempt *attempt, gint64 *ret_ns)
 {
   static const TideField record_time = {.name = {(const guint8 *)"$timestamp", 10}};
   if (attempt->record->record_ms < 0)
-    return refuse(attempt, &record_time,
-                  (TideReject){.reason = TIDE_REJECT_MISSING_FIELD,
-                               .detail = "the record has no time of its own",
-                               .remedy = "let senders give records a time, or read it from a field (readings.time)"});
+    return refuse(
+        attempt, &record_time,
+        (TideReject){.reason = TIDE_REJECT_MISSING_FIELD,
+                     .detail = "the record has no time of its own",
+                     .remedy = "let senders give records a time, or read it from a field (the time's 'field')"});
   if (__builtin_mul_overflow(attempt->record->record_ms, TIDE_NS_PER_MS, ret_ns))
     return refuse(attempt, &record_time,
-                  (TideReject){.reason = TIDE_REJECT_TIME_IMPLAUSIBLE, .detail = "beyond the year 2262"});
+                  (TideReject){.reason = TIDE_REJECT_TIME_IMPLAUSIBLE, .detail = TIDE_TIME_OUT_OF_RANGE});
   return TRUE;
 }
 

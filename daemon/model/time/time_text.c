@@ -209,7 +209,7 @@ tide_time_text_read_count(TideBytes text, TideTimeFormat format, gint64 *ret_ns,
   }
   if (decimal.is_too_big || !count_ns(&decimal, count, ret_ns, ret_was_cut) ||
       (format == TIDE_TIME_EXCEL && *ret_ns > G_MAXINT64 - EXCEL_STEP_NS)) {
-    *ret_detail = "beyond the year 2262: is the unit right?";
+    *ret_detail = TIDE_TIME_OUT_OF_RANGE ": is the unit right?";
     return TIDE_TIME_FAULT_RANGE;
   }
   if (format == TIDE_TIME_EXCEL) {

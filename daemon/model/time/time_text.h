@@ -30,8 +30,11 @@ const char *tide_time_format_word(TideTimeFormat format);
 typedef enum TideTimeFault {
   TIDE_TIME_FAULT_NONE,
   TIDE_TIME_FAULT_SYNTAX, /* not in the format */
-  TIDE_TIME_FAULT_RANGE,  /* in the format, but outside of the years 1677 to 2262 that nanoseconds can count */
+  TIDE_TIME_FAULT_RANGE,  /* in the format, but beyond what nanoseconds can count */
 } TideTimeFault;
+
+/* What is said of times that nanoseconds cannot count. */
+#define TIDE_TIME_OUT_OF_RANGE "outside of the years 1677 to 2262"
 
 /* Whether it is a number: all but RFC 3339, patterns and the record's time. */
 gboolean tide_time_format_is_count(TideTimeFormat format);

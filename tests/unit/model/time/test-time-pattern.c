@@ -60,6 +60,11 @@ TEST("/time-pattern/texts")
       {"yyyyMMdd", "+2026112", -1, NULL},
       {"yyyy-MM-dd'T'HH:mm", "2026-11-28T13-09", -1, NULL},
       {"yyyyMMdd HH:mm:ss", "20261128 23:59:60", -1, NULL},
+      /* an optional part that fits, and takes what the next one needs */
+      {"yyyyMMdd HH:mm:ss[.][.f]", "20261128 13:09:43.123", T_NS, "20261128 13:09:43..123"},
+      {"yyyyMMdd HH:mm:ss[[.]'.'].f", "20261128 13:09:43.123", T_NS, "20261128 13:09:43...123"},
+      {"yyyyMMdd HH:mm:ss[.][.f]", "20261128 13:09:43.", T_S, "20261128 13:09:43..0"},
+      {"yyyyMMdd HH:mm:ss[.][.f]", "20261128 13:09:43.x", -1, NULL},
       /* RFC 1123, Apache, of Java's and C's own */
       {"EEE, d MMM yyyy HH:mm:ss XX", "Sat, 28 Nov 2026 13:09:43 Z", T_S, NULL},
       {"EEE, d MMM yyyy HH:mm:ss XX", "Sat, 28 Nov 2026 13:09:43 +0000", T_S, "Sat, 28 Nov 2026 13:09:43 Z"},
@@ -188,6 +193,7 @@ TEST("/time-pattern/wrong-patterns")
       {"yyyy-MM-dd[ HH", "a [ is not closed"},
       {"yyyy-MM-dd] HH", "a ] has no ["},
       {"[[[[[yyyy]]]]]", "more than 4 optional parts"},
+      {"yyyy[][][][][][][][][][][]", "more than 10 optional parts"},
       {"dMyyyy", "where it ends cannot be told"},
       {"yyyyMMddH[mm]", "where it ends cannot be told"},
       {"yyyyMMddH[:mm]'0'", "where it ends cannot be told"},
@@ -208,8 +214,8 @@ TEST("/time-pattern/wrong-patterns")
     g_test_message("%s", error->message);
     g_assert_nonnull(strstr(error->message, cases[i].fault));
   }
-  g_autofree char *parts = g_strnfill(200, '['), *long_text = g_strnfill(300, '-');
-  for (gsize i = 1; i < 200; i += 2)
+  g_autofree char *parts = g_strnfill(20, '['), *long_text = g_strnfill(300, '-');
+  for (gsize i = 1; i < 20; i += 2)
     parts[i] = ']';
   g_autofree char *many = g_strconcat("d", parts, " MM yyyy", NULL), *too_long = g_strconcat("yyyy", long_text, NULL);
   g_autoptr(TideTimePattern) pattern = pattern_of(many);
@@ -357,14 +363,15 @@ TEST("/time-forms/remedies")
     gint64 earliest_ms;
     const char *remedy;
   } cases[] = {
-      {"1795871383", 0, "'format: epoch_s' in 'readings.time' reads it"},
+      {"1795871383", 0, "'format: epoch_s' in the time's options reads it"},
       {"1795871383", G_GINT64_CONSTANT(1800000000000), NULL},
       {"5000000000000", 0, NULL}, /* milliseconds of 2128 */
-      {"46354.5", 0, "'format: excel' and a 'zone' in 'readings.time' reads it"},
+      {"46354.5", 0, "'format: excel' and a 'zone' in the time's options reads it"},
       {"13:09:43", 0,
-       "'format: pattern' with 'pattern: \"HH:mm[:ss[.f][,f]]\"' and a 'zone' in 'readings.time' reads it"},
+       "'format: pattern' with 'pattern: \"HH:mm[:ss[.f][,f]]\"' and a 'zone' in the time's options reads it"},
       {"Sat Nov 28 13:09:43 UTC 2026", 0,
-       "'format: pattern' with 'pattern: \"EEE MMM d HH:mm:ss 'UTC' yyyy\"' and 'zone: UTC' in 'readings.time' reads "
+       "'format: pattern' with 'pattern: \"EEE MMM d HH:mm:ss 'UTC' yyyy\"' and 'zone: UTC' in the time's options "
+       "reads "
        "it"},
       {"soon", 0, NULL},
       {"", 0, NULL},
