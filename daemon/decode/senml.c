@@ -32,6 +32,7 @@ tide_senml_replaces(TideBytes name)
 
 typedef struct Record {
   const TideField *own[TIDE_SENML_N_BASES]; /* n, t, u, v, s; NULL: not there */
+  gboolean has_other_value;                 /* a text, a boolean or bytes, or a sum */
   const TideField **fault;
   const char **detail;
   TideScratch *scratch;
@@ -51,15 +52,28 @@ is_there(const TideField *field)
   return field != NULL && field->name.len > 0 && field->kind != TIDE_VALUE_NULL;
 }
 
+static gboolean
+is_other_value(const TideField *field)
+{
+  static const char *const names[] = {"vs", "vb", "vd", "s"};
+  for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
+    if (is_there(field) && tide_bytes_equal(field->name, tide_bytes_of_string(names[i])))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 read_record(TideSenml *senml, const TideField *fields, guint32 n_fields, Record *record)
 {
   for (guint32 i = 0; i < n_fields; i++)
     for (TideSenmlBase base = 0; base < TIDE_SENML_N_BASES; base++) {
-      if (tide_bytes_equal(fields[i].name, base_names[base]))
+      /* A null is as if it were not there: formats with schemas have one in each record that says nothing. */
+      if (tide_bytes_equal(fields[i].name, base_names[base]) && is_there(&fields[i]))
         senml->bases[base] = fields[i];
       else if (base != TIDE_SENML_BVER && tide_bytes_equal(fields[i].name, own_name(base)))
         record->own[base] = &fields[i];
+      else if (base == TIDE_SENML_BV && is_other_value(&fields[i]))
+        record->has_other_value = TRUE;
     }
 }
 
@@ -127,6 +141,13 @@ check_text(const Record *record, const TideField *field)
          refuse(record, field, "it is no text, as SenML has it");
 }
 
+/* Whether the record has such a number. A base value is one of its own where the record has no value at all. */
+static gboolean
+is_to_be_made(const Record *record, TideSenmlBase base, const TideField *of_base)
+{
+  return is_there(record->own[base]) || (base == TIDE_SENML_BV && is_there(of_base) && !record->has_other_value);
+}
+
 gboolean
 tide_senml_resolve(TideSenml *senml, const TideField *fields, guint32 n_fields, gint64 record_ms, TideScratch *scratch,
                    TideField ret_made[TIDE_SENML_MAX_MADE], guint *ret_n_made, const TideField **ret_fault,
@@ -146,7 +167,7 @@ tide_senml_resolve(TideSenml *senml, const TideField *fields, guint32 n_fields, 
     else if (base == TIDE_SENML_BU)
       made.text = text_of(is_there(own) ? own : of_base);
     else if (base == TIDE_SENML_BT ? !time_of(senml, &record, record_ms, &made.text)
-                                   : is_there(own) && !sum_of(senml, &record, base, &made.text))
+                                   : is_to_be_made(&record, base, of_base) && !sum_of(senml, &record, base, &made.text))
       return FALSE;
     if (made.text.len > 0)
       ret_made[n++] = made;

@@ -184,21 +184,22 @@ def resolved(message: Any) -> list[Reading]:
     result = []
     for record in message if isinstance(message, list) else [message]:
         reading = flat("", record)
-        bases.update({one[0]: one for one in reading if one[0] in ("bn", "bt", "bu", "bv", "bs")})
+        bases.update({one[0]: one for one in reading if one[0] in ("bn", "bt", "bu", "bv", "bs") and one[1] != "null"})
         own = {one[0]: one for one in reading if one[1] != "null"}
-        there = {name: one for name, one in bases.items() if one[1] != "null"}
+        # A base value is the record's own where it has none, nor anything in place of one.
+        valued = {"v"} if "bv" in bases and not {"v", "vs", "vb", "vd", "s"} & set(own) else set(own)
         made: Reading = []
         for name, base in (("n", "bn"), ("t", "bt"), ("u", "bu"), ("v", "bv"), ("s", "bs")):
-            both = [one for one in (there.get(base), own.get(name)) if one]
+            both = [one for one in (bases.get(base), own.get(name)) if one]
             wanted = "string" if name in "nu" else "number"
-            if any(one[1] != wanted for one in both) and (name in "nut" or name in own):
+            if any(one[1] != wanted for one in both) and (name in "nut" or name in valued):
                 raise Refused
             text = ""
             if name == "n":
                 text = "".join(one[2] for one in both)
             elif name == "u" and both:
                 text = both[-1][2]
-            elif name == "t" or name in own:
+            elif name == "t" or name in valued:
                 text = added("0", *(one[2] for one in both))
             if name == "t" and int(Decimal(text)) < FIRST_ABSOLUTE_S:
                 raise Refused  # the record has no time
