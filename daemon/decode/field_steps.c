@@ -4,6 +4,7 @@
 #include "decode/decimal_text.h"
 #include "decode/layout.h"
 #include "decode/senml.h"
+#include "model/table/unit_change.h"
 
 /* Fields, texts and names that are made of a message take at most this many times the largest message: a text around
  * many readings, opened for each of them, must not fill the memory. */
@@ -31,6 +32,7 @@ struct TideFieldSteps {
   TextReader items;         /* of a list, with a field for each object in them */
   TextReader lists;         /* each of whose items becomes a field */
   gboolean readings_depend; /* what one says holds for those behind it */
+  GArray *null_numbers;     /* owned (element-type TideDecimal): the words for null that are numbers */
 
   /* of the message */
   const TideMessage *message;
@@ -81,6 +83,18 @@ tide_field_steps_read(const TideDecodeOptions *options, const char *name)
   return FALSE;
 }
 
+static GArray *
+null_numbers(const TideDecodeOptions *options)
+{
+  GArray *numbers = g_array_new(FALSE, FALSE, sizeof(TideDecimal));
+  for (char *const *word = options->fields.null_values; word != NULL && *word != NULL; word++) {
+    TideDecimal number;
+    if (tide_decimal_read(tide_bytes_of_string(*word), &number))
+      g_array_append_val(numbers, number);
+  }
+  return numbers;
+}
+
 /* Of an object with a list in it, in which nothing is nested. */
 #define LIST_DEPTH 2u
 
@@ -112,6 +126,7 @@ tide_field_steps_new(const TideDecodeOptions *options, TideFieldNames *names, gu
   steps->scratch = scratch;
   steps->builder = tide_reading_builder_new(options, names, n_known, scratch);
   steps->fields = g_array_new(FALSE, FALSE, sizeof(TideField));
+  steps->null_numbers = null_numbers(options);
   steps->text_names = tide_field_names_new();
   steps->texts.options = tide_decode_options_of_json(options);
   steps->texts.options.max_readings = options->max_fields;
@@ -138,6 +153,7 @@ tide_field_steps_free(TideFieldSteps *steps)
   tide_field_names_free(steps->text_names);
   tide_reading_builder_free(steps->builder);
   g_array_unref(steps->fields);
+  g_array_unref(steps->null_numbers);
   g_free(steps);
 }
 
@@ -178,14 +194,28 @@ bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field
   return refuse(steps, reason, field, detail);
 }
 
+/* Whether @field's text means null: a word as it stands, a number by its value. */
+static gboolean
+means_null(const TideFieldSteps *steps, const TideField *field)
+{
+  TideDecimal number;
+  for (char *const *word = steps->options->fields.null_values; word != NULL && *word != NULL; word++)
+    if (tide_bytes_equal(field->text, tide_bytes_of_string(*word)))
+      return TRUE;
+  if (steps->null_numbers->len == 0 || field->kind != TIDE_VALUE_NUMBER || !tide_decimal_read(field->text, &number))
+    return FALSE;
+  for (guint i = 0; i < steps->null_numbers->len; i++)
+    if (tide_decimal_equal(&g_array_index(steps->null_numbers, TideDecimal, i), &number))
+      return TRUE;
+  return FALSE;
+}
+
 /* @field, or a null of its name where its text means that. */
 static TideField
 or_null(const TideFieldSteps *steps, TideField field)
 {
-  char *const *words = steps->options->fields.null_values;
-  for (; words != NULL && field.kind <= TIDE_VALUE_NUMBER && *words != NULL; words++)
-    if (tide_bytes_equal(field.text, tide_bytes_of_string(*words)))
-      field = (TideField){.kind = TIDE_VALUE_NULL, .name_id = field.name_id, .name = field.name};
+  if (field.kind <= TIDE_VALUE_NUMBER && means_null(steps, &field))
+    field = (TideField){.kind = TIDE_VALUE_NULL, .name_id = field.name_id, .name = field.name};
   return field;
 }
 
@@ -288,7 +318,14 @@ read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, Tid
   if (!charge(steps, field, tide_reading_builder_name_bytes(reader->builder)))
     return FALSE;
   *ret_readings = tide_reading_builder_finish(reader->builder, ret_n_readings);
-  return good || bad_field(steps, reject.reason, field, reject.detail);
+  if (good)
+    return TRUE;
+  /* What a bound forbids is for the bound's own remedy. Each object of a list is to be a field. */
+  if (reject.reason == TIDE_REJECT_DEPTH || reject.reason == TIDE_REJECT_TOO_MANY_FIELDS)
+    return refuse(steps, reject.reason, field, reject.detail);
+  if (reject.reason == TIDE_REJECT_TOO_LARGE && *ret_n_readings >= reader->options.max_readings)
+    return refuse(steps, TIDE_REJECT_TOO_MANY_FIELDS, field, NULL);
+  return bad_field(steps, reject.reason, field, reject.detail);
 }
 
 static gboolean

@@ -77,6 +77,13 @@ tide_decimal_read(TideBytes text, TideDecimal *decimal)
 }
 
 gboolean
+tide_decimal_equal(const TideDecimal *a, const TideDecimal *b)
+{
+  return a->n_digits == b->n_digits && memcmp(a->digits, b->digits, a->n_digits) == 0 &&
+         (a->n_digits == 0 || (a->exponent == b->exponent && a->is_negative == b->is_negative));
+}
+
+gboolean
 tide_unit_change_read(const char *text, TideDecimal *ret_decimal)
 {
   if (!tide_decimal_read(tide_bytes_of_string(text), ret_decimal))

@@ -25,9 +25,11 @@ typedef struct TideUnitChange {
   TideDecimal offset;
 } TideUnitChange;
 
-/* Reads a number that is written with digits, a point and an exponent, as JSON does or with a plus in front. FALSE: @text
- * is none, or longer than TIDE_DECIMAL_MAX_BYTES. */
+/* Reads a number that is written with digits, a point and an exponent, as JSON does or with a plus in front. FALSE:
+ * @text is none, or longer than TIDE_DECIMAL_MAX_BYTES. */
 gboolean tide_decimal_read(TideBytes text, TideDecimal *ret_decimal) G_GNUC_WARN_UNUSED_RESULT;
+
+gboolean tide_decimal_equal(const TideDecimal *a, const TideDecimal *b);
 
 /* Reads "0.001", "-273.15" or "1e-3" for a scale or an offset. FALSE when it is none, or has more digits or places than
  * TIDE_UNIT_CHANGE_MAX_DIGITS. */

@@ -271,6 +271,10 @@ TEST("/field-steps/senml-resolves-base-fields")
       {"[{\"bn\":\"a\",\"bt\":1320067464,\"bv\":20,\"bs\":0.1,\"v\":-0.25,\"s\":1},{\"vs\":\"x\",\"bv\":1},{\"v\":1e-1}"
        "]",
        "n=S:a t=N:1320067464 v=N:19.75 s=N:1.1;vs=S:x n=S:a t=N:1320067464;n=S:a t=N:1320067464 v=N:1.1;"},
+      {"[{\"bn\":\"a\",\"bt\":1320067464,\"bv\":20},{\"bn\":null,\"bt\":null,\"bv\":null,\"n\":\"b\"},"
+       "{\"vb\":true},{\"vd\":\"AA\"},{\"s\":1}]",
+       "n=S:a t=N:1320067464 v=N:20;n=S:ab t=N:1320067464 v=N:20;vb=B:true n=S:a t=N:1320067464;"
+       "vd=S:AA n=S:a t=N:1320067464;n=S:a t=N:1320067464 s=N:1;"},
       {"{\"n\":\"x\",\"t\":-5.5,\"v\":1}", "n=S:x t=N:1795871377.623 v=N:1;"},
       {"{\"n\":\"x\",\"t\":268435455,\"v\":1}", "n=S:x t=N:2064306838.123 v=N:1;"},
       {"{\"n\":\"x\",\"t\":268435456,\"v\":1}", "n=S:x t=N:268435456 v=N:1;"},
@@ -339,7 +343,9 @@ TEST("/field-steps/null-values-are-null")
   CHECK("  null_values: [\"\", N/A, \"-999\"]\n  fields: [{ open: o }]\n",
         {"{\"a\":\"\",\"b\":\"N/A\",\"c\":-999,\"d\":\"x\",\"e\":[]}", "a=0: b=0: c=0: d=S:x e=J:[];"},
         {"{\"o\":\"\"}", "o=0:;"}, {"{\"o\":\"{\\\"v\\\":\\\"N/A\\\"}\"}", "o/v=0:;"},
-        {"{\"a\":-999.0,\"b\":\"n/a\",\"c\":true}", "a=N:-999.0 b=S:n/a c=B:true;"});
+        {"{\"a\":-999.0,\"b\":\"n/a\",\"c\":true}", "a=0: b=S:n/a c=B:true;"},
+        {"{\"a\":-9.99e2,\"b\":\"-999.0\",\"c\":999,\"d\":-9990}", "a=0: b=S:-999.0 c=N:999 d=N:-9990;"});
+  CHECK("  null_values: [0]\n", {"{\"a\":-0.0,\"b\":0e7,\"c\":10}", "a=0: b=0: c=N:10;"});
 }
 
 TEST("/field-steps/null-values-are-null-after-each-step")
@@ -458,8 +464,10 @@ TEST("/field-steps/a-fault-of-a-step-names-it")
       {"  fields: [{ open: o }]\n", "{\"o\":1}", "the step 'open' of 'readings.fields'"},
       {"  fields: [{ open: o }]\n", "{\"o\":\"{\"}", "the step 'open' of 'readings.fields'"},
       {"  fields: [{ pivot: m, names: n }]\n", "{\"m\":[1]}", "the step 'pivot' of 'readings.fields'"},
-      {"  max_fields: 1\n  fields: [{ pivot: m, name: n, value: v }]\n", "{\"m\":[{\"n\":1},{\"n\":2}]}",
-       "'readings.max_fields'"},
+      /* for a bound's own remedy */
+      {"  max_fields: 1\n  fields: [{ pivot: m, name: n, value: v }]\n", "{\"m\":[{\"n\":1},{\"n\":2}]}", NULL},
+      {"  max_fields: 1\n  fields: [{ open: o }]\n", "{\"o\":\"{\\\"a\\\":1,\\\"b\\\":2}\"}", NULL},
+      {"  max_depth: 1\n  fields: [{ open: o }]\n", "{\"o\":\"{\\\"a\\\":{}}\"}", NULL},
       {"  fields: [{ split: s, by: x, into: [a, b] }]\n", "{\"s\":\"y\"}", "the step 'split' of 'readings.fields'"},
       {"  fields: [{ decimal: d, scale: 1 }]\n", "{\"d\":1}", "the step 'decimal' of 'readings.fields'"},
       {"  fields: [{ resolve: senml }]\n", "{\"v\":\"x\"}", "the step 'resolve: senml' of 'readings.fields'"},
