@@ -10,6 +10,7 @@ formats() {
     ended=$?
   out+=$'\n'$(python3 tests/formats/test_containers.py build-check/plain/tests/formats/split-container --seed "$seed" \
     --files $((messages / 20)) 2>&1) || ended=$?
+  out+=$'\n'$(python3 tests/formats/test_payloads.py build-check/plain --others 2>&1) || ended=$?
   sed 's/^/   /' <<<"$out"
   passed=$(grep -c '^ok ' <<<"$out")
   failed=$(grep -c '^not ok ' <<<"$out")
@@ -18,4 +19,4 @@ formats() {
   count formats "$passed" "$failed" 0
 }
 
-! build_plain "tests/formats/decode-messages tests/formats/change-units tests/formats/split-container" || formats
+! build_plain "tests/formats/decode-messages tests/formats/change-units tests/formats/split-container daemon/tidemark" || formats
