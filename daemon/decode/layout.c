@@ -24,6 +24,13 @@ typedef struct Column {
   TideShaperFrame frame;
 } Column;
 
+/* A member of an object, of which a step takes all. */
+typedef struct Member {
+  TideBytes name;
+  gsize at;
+  Place place;
+} Member;
+
 typedef gboolean (*TakeFunc)(TideLayout *layout);
 
 struct TideLayout {
@@ -46,6 +53,7 @@ struct TideLayout {
   Place inside;     /* what a step led to, while the rest around it is read */
   gboolean is_last; /* nothing is behind it: the reader is still there */
   GArray *columns;  /* owned (element-type Column) */
+  GArray *members;  /* owned (element-type Member): of the objects that the steps are in, one's behind the other's */
 };
 
 /* ---- the reader ---- */
@@ -182,17 +190,21 @@ take_positions(TideLayout *layout, gboolean is_list, gsize place)
   return tide_shaper_end_reading(shaper, place);
 }
 
-/* Checks what comes next, at @place: neither a reading, nor an object or a list around readings. */
+/* What was met at @place is neither a reading, nor an object or a list around readings. */
 static gboolean
-check_misplaced(TideLayout *layout, gsize place)
+say_misplaced(TideLayout *layout, gsize place)
 {
-  if (!check_whole(layout))
-    return FALSE;
   layout->shaper->reject->remedy =
       "see 'readings.each'; 'readings.positions' takes lists and scalars for readings, "
       "'readings.on_missing: skip' passes over null, and 'readings.on_bad_reading: reading' leaves "
       "out what is bad";
   return tide_shaper_bad_value(layout->shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "no object stands there");
+}
+
+static gboolean
+check_misplaced(TideLayout *layout, gsize place)
+{
+  return check_whole(layout) && say_misplaced(layout, place);
 }
 
 /* What comes next, at @place, is none of the readings that `each` leads to, and none of the objects around them. */
@@ -499,41 +511,83 @@ take_member(TideLayout *layout, const Step *step, gsize place)
   return TRUE;
 }
 
-/* The object that comes next: into every member, whose name is a field. */
+/* The object that comes next, at @place: keeps what may hold readings; a scalar is a field around them, unless
+ * positions make a reading of it. @ret_scalar: -1, or where the first one is */
 static gboolean
-take_every_member(TideLayout *layout, const Step *step)
+keep_members(TideLayout *layout, const Step *step, gsize place, gint64 *ret_scalar)
 {
+  const TideReaderCalls *calls = layout->calls;
   TideShaper *shaper = layout->shaper;
-  if (!layout->calls->begin(layout->reader))
+  gboolean scalars_are_readings = layout->n_positions > 0 && layout->step + 1 == layout->steps->len;
+  /* A name that is no UTF-8 is the message's fault, as what stands around is. */
+  if (!tide_shaper_begin_outer(shaper, place, step->prefix) || !calls->begin(layout->reader))
     return FALSE;
   g_hash_table_remove_all(step->met);
+  *ret_scalar = -1;
   for (;;) {
     TideNextValue next;
-    TideBytes name;
+    Member member;
     gboolean has;
-    gsize place;
-    shaper->is_outer = TRUE; /* a name that is no UTF-8 is the message's fault */
-    shaper->is_spoiled = FALSE;
-    if (!layout->calls->next(layout->reader, &has, &name))
+    if (!calls->next(layout->reader, &has, &member.name))
       return FALSE;
     if (!has)
-      break;
-    if (!peek(layout, &next, &place))
+      return TRUE;
+    if (!peek(layout, &next, &member.at))
       return FALSE;
     TideBytes *kept = tide_scratch_take(shaper->scratch, sizeof *kept);
-    *kept = name;
+    *kept = member.name;
     if (!g_hash_table_add(step->met, kept))
-      return tide_shaper_reject(shaper, TIDE_REJECT_DUPLICATE_FIELD, place, name, NULL);
-    if (!tide_shaper_begin_outer(shaper, place, TIDE_BYTES_EMPTY) ||
-        !tide_shaper_add(shaper, place, step->name, TIDE_VALUE_STRING, name))
+      return tide_shaper_reject(shaper, TIDE_REJECT_DUPLICATE_FIELD, member.at, member.name, NULL);
+    if (next == TIDE_NEXT_NONE)
+      return calls->reject_instead_of(layout->reader, TIDE_NEXT_OBJECT);
+    if (next == TIDE_NEXT_SCALAR && !scalars_are_readings) {
+      *ret_scalar = *ret_scalar < 0 ? (gint64)member.at : *ret_scalar;
+      if (!take_whole(layout, member.name))
+        return FALSE;
+      continue;
+    }
+    if (layout->members->len >= layout->options->max_readings)
+      return tide_shaper_reject(shaper, TIDE_REJECT_TOO_LARGE, member.at, member.name,
+                                "more members than a message may hold readings");
+    keep_place(layout, &member.place);
+    g_array_append_val(layout->members, member);
+    if (!(calls->pass != NULL ? calls->pass(layout->reader) : check_whole(layout)))
+      return FALSE;
+  }
+}
+
+/* The object that comes next, at @place: into every member that may hold readings, whose name is a field. */
+static gboolean
+take_every_member(TideLayout *layout, const Step *step, gsize place)
+{
+  TideShaper *shaper = layout->shaper;
+  guint first = layout->members->len;
+  Place behind;
+  gint64 scalar;
+  if (!keep_members(layout, step, place, &scalar))
+    return FALSE;
+  TideOuterMark around = tide_shaper_end_outer(shaper);
+  guint n_members = layout->members->len;
+  keep_place(layout, &behind);
+  shaper->depth++; /* the object around them, whose frame is still as it was */
+  for (guint i = first; i < n_members; i++) {
+    Member member = g_array_index(layout->members, Member, i); /* which grows further in */
+    if (!tide_shaper_begin_outer(shaper, member.at, TIDE_BYTES_EMPTY) ||
+        !tide_shaper_add(shaper, member.at, step->name, TIDE_VALUE_STRING, member.name))
       return FALSE;
     TideOuterMark mark = tide_shaper_end_outer(shaper);
+    return_to(layout, &member.place);
     if (!take_inside(layout, take_items_or_reading))
       return FALSE;
     tide_reading_builder_leave_outer(shaper->builder, mark);
   }
-  shaper->is_outer = FALSE;
-  return TRUE;
+  shaper->depth--;
+  g_array_set_size(layout->members, first);
+  return_to(layout, &behind);
+  tide_reading_builder_leave_outer(shaper->builder, around);
+  return n_members > first || scalar < 0 ||
+         (tide_shaper_begin_reading(shaper, (gsize)scalar) && say_misplaced(layout, (gsize)scalar) &&
+          tide_shaper_end_reading(shaper, (gsize)scalar));
 }
 
 /* What comes next, by the next step. */
@@ -547,7 +601,7 @@ take_step(TideLayout *layout)
     return FALSE;
   if (next != TIDE_NEXT_OBJECT)
     return take_no_reading(layout, next, place);
-  return step->met != NULL ? take_every_member(layout, step) : take_member(layout, step, place);
+  return step->met != NULL ? take_every_member(layout, step, place) : take_member(layout, step, place);
 }
 
 /* The object that comes next: the way to the readings leads through it. */
@@ -598,6 +652,7 @@ tide_layout_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reade
   layout->calls = calls;
   layout->reader = reader;
   layout->level = layout->step = 0;
+  g_array_set_size(layout->members, 0);
   if (!calls->peek(reader, &next, &place) ||
       (next == TIDE_NEXT_LIST && layout->message_may_be_list && !peek_inside(layout, &first)))
     return FALSE;
@@ -662,6 +717,7 @@ tide_layout_new(const TideDecodeOptions *options)
   g_array_set_clear_func(layout->steps, clear_step);
   layout->texts = g_string_chunk_new(64);
   layout->columns = g_array_new(FALSE, FALSE, sizeof(Column));
+  layout->members = g_array_new(FALSE, FALSE, sizeof(Member));
   layout->n_positions = how->positions != NULL ? g_strv_length(how->positions) : 0;
   if (how->each != NULL)
     add_steps(layout, options);
@@ -681,6 +737,7 @@ tide_layout_free(TideLayout *layout)
   g_strfreev(layout->root);
   g_array_unref(layout->steps);
   g_array_unref(layout->columns);
+  g_array_unref(layout->members);
   g_string_chunk_free(layout->texts);
   g_free(layout);
 }

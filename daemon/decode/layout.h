@@ -1,9 +1,10 @@
 /* Where in a message its readings are: the one walk of every structured format from the message down to them.
  *
  * `root` leads into an envelope. `each` leads from there to the readings, step by step: a name into that member, and
- * into each item where it is a list; braces into every member of an object, whose name becomes a field. What stands
- * around on each level is a field of the readings inside: it is read first, while the reader's place at what is inside
- * is kept. Readings are objects; with `positions` lists and scalars too, and with `zip` the lists of one object.
+ * into each item where it is a list; braces into every member of an object that is no scalar, whose name becomes a
+ * field. What stands around on each level is a field of the readings inside: it is read first, while the reader's place
+ * at what is inside is kept. Readings are objects; with `positions` lists and scalars too, and with `zip` the lists of
+ * one object.
  *
  * A reader is asked for what stands around readings through its table of calls, a few for each reading. */
 #pragma once

@@ -146,6 +146,9 @@ class Layout:
         else:
             self.reading(outer, value)
 
+    def prefix_at(self, at: int) -> str:
+        return self.prefix + "".join(f"{step}/" for step in self.steps[:at] if not step.startswith("{"))
+
     def step(self, value: Any, at: int, outer: dict[str, Any]) -> None:
         if at == len(self.steps):
             self.item(value, outer)
@@ -156,11 +159,18 @@ class Layout:
         elif name.startswith("{"):
             if len({inner_name for inner_name, _ in value}) < len(value):
                 raise Refused("twice")
+            if self.positions is None or at + 1 < len(self.steps):
+                scalars = [member for member in value if is_scalar(member[1]) and member[1] is not None]
+                if scalars and len(scalars) == len(value):
+                    self.fields_around(outer, scalars, self.prefix_at(at))
+                    self.bad("no object")
+                    return
+                outer = self.fields_around(outer, scalars, self.prefix_at(at))
+                value = Members(member for member in value if not is_scalar(member[1]) or member[1] is None)
             for inner_name, inner in value:
                 self.one_or_list(inner, at + 1, self.fields_around(outer, [(name[1:-1], inner_name)], ""), True)
         else:
-            prefix = self.prefix + "".join(f"{step}/" for step in self.steps[:at] if not step.startswith("{"))
-            around = self.fields_around(outer, [member for member in value if member[0] != name], prefix)
+            around = self.fields_around(outer, [member for member in value if member[0] != name], self.prefix_at(at))
             found = [inner for other, inner in value if other == name]
             if len(found) > 1:
                 raise Refused("twice")

@@ -218,8 +218,13 @@ TEST("/layout/bad-readings-alone")
       {"{\"d\":[{\"m\":[{\"a\":1}]},{\"x\":1,\"x\":2,\"m\":[]}]}", "duplicate_field@33", NULL},
   };
   static const LayoutCase members[] = {
-      {"{\"m\":{\"x\":{\"a\":1},\"y\":5,\"z\":{\"n\":1},\"w\":{\"a\":2}}}", "n=S:x a=N:1;;;n=S:w a=N:2;",
-       "type@22 1;duplicate_field@33 2;"},
+      {"{\"m\":{\"x\":{\"a\":1},\"y\":5,\"z\":{\"n\":1},\"w\":{\"a\":2}}}", "m/y=N:5 n=S:x a=N:1;;m/y=N:5 n=S:w a=N:2;",
+       "duplicate_field@33 1;"},
+      /* scalars beside objects, in front and behind, are around them; scalars alone are a bad reading */
+      {"{\"m\":{\"y\":\"\\u0041\",\"x\":[{\"a\":1},{\"a\":2}],\"z\":true},\"h\":2}",
+       "h=N:2 m/y=S:A m/z=B:true n=S:x a=N:1;h=N:2 m/y=S:A m/z=B:true n=S:x a=N:2;", NULL},
+      {"[{\"m\":{\"x\":{\"a\":1}}},{\"m\":{\"y\":5,\"z\":6}}]", "n=S:x a=N:1;;", "type@31 1;"},
+      {"{\"m\":{\"y\":5,\"y\":{}}}", "duplicate_field@16", NULL},
       {"{\"m\":{\"x\":{\"a\":1},\"\\uD800\":{}}}", "utf8@19", NULL},
       {"{\"m\":{\"x\":{\"a\":1},\"x\":{}}}", "duplicate_field@22", NULL},
   };
