@@ -142,7 +142,7 @@ def test_forms(scene: Scene) -> None:
     said = scene.run("init", "--each", "data/obs", "-c", "file.yaml", "each.json")
     assert "\nand 1 more: tidemark explain --offline -c file.yaml --whole < each.json\n" in said, said
     said = scene.run("init", "--each", "data/obs", "--key", "data/buoy", "-c", "one.yaml", text=message)
-    assert "1 reading has key and time of another one" in said, said
+    assert "2 values would be overwritten by another reading's of the same key and time" in said, said
     for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),
                         (["--format", "csv", "--time", iso(NOW_MS)], 64), (["--format", "csv"], 65),
                         (["--columns", "pump,,x,y", "--format", "csv", "--key", "pump", "--time", "$timestamp"], 78)):
@@ -159,10 +159,13 @@ def round_of_machines(rounds: int) -> str:
 def test_doubts(scene: Scene) -> None:
     """What the samples cannot tell is not taken unseen: machines that share their site's rows would be lost."""
     for text, part in ((round_of_machines(1), "no value of 'machine' (text, 40 different) comes twice in these 40 readings"),
-                       (f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a","ts":{NOW_MS},"v":2}}\n', "1 of 2 readings has key and time of another")):
+                       (f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a","ts":{NOW_MS},"v":2}}\n', "of these 2 readings, 1 value would be overwritten")):
         for words in ([], ["--yes"]):
             refused = scene.run("init", *words, "-c", "doubt.yaml", text=text, code=65)
             assert part in refused and not (scene.directory / "doubt.yaml").exists(), refused
+    mixed = f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a#","ts":{NOW_MS},"load":2}}\n{{"host":"a","ts":{NOW_MS}}}\n'
+    refused = scene.run("init", "--yes", "-c", "rejects.yaml", text=mixed, code=65)
+    assert "1 of the samples would be rejected, so nothing is written" in refused, refused
     said = scene.run("init", "--yes", "--key", "site", "-c", "site.yaml", text=round_of_machines(1))
     assert "is a guess" not in said, said
     scene.run("init", "--yes", "-c", "machine.yaml", text=round_of_machines(2))

@@ -8,6 +8,7 @@
 #include "decode/formats.h"
 #include "util/calendar.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* Of names that an error lists. */
 #define SHOWN_NAMES 12u
@@ -16,17 +17,20 @@
 #define SHOWN_BYTES 40u
 
 #define RECORD_TIME "$timestamp"
+#define RECORD_KEY "$key"
+#define LINE_TAGS "$tags"
 
 void
 tide_init_draft_begin(TideInitDraft *draft, const TideInitSamples *samples, gint64 now_ms)
 {
-  *draft = (TideInitDraft){.survey = samples->survey, .now_ms = now_ms};
+  *draft = (TideInitDraft){.samples = samples, .survey = samples->survey, .now_ms = now_ms};
   draft->times = tide_guess_times(draft->survey, now_ms);
   draft->candidates = tide_guess_key_candidates(draft->survey, draft->times);
   draft->proposal.decode = samples->decode;
   draft->proposal.registry = &samples->defaults->readings.registry;
   draft->proposal.time_format = TIDE_TIME_RECORD;
   draft->proposal.key = g_ptr_array_new_with_free_func(g_free);
+  draft->proposal.lacking = g_ptr_array_new();
 }
 
 void
@@ -63,13 +67,6 @@ find_field(const TideInitDraft *draft, const char *name, GError **error)
   g_ptr_array_add(names, NULL);
   const char *nearest = tide_nearest_name(name, (const char *const *)names->pdata);
   g_autofree char *known = field_names(draft);
-  if (tide_field_name_is_of_record(tide_bytes_of_string(name))) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' is the record's, not a field of the readings, and samples do not show it: take any field with "
-                "'--key' for now, and write '{ field: %s }' in its place in the configuration ('tables.NAME.key')",
-                name, name);
-    return NULL;
-  }
   if (nearest != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "no sample has the field '%s': did you mean '%s'?", name, nearest);
   else
@@ -145,10 +142,14 @@ is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, Ti
 /* ---- time ----------------------------------------------------------------------------------------------------------
  */
 
-/* @field: NULL: the record's own time. */
+/* @guess: NULL: the record's own time. */
 static void
-put_time(TideInitDraft *draft, const TideSurveyField *field, const TideTimeForm *form, gboolean needs_zone)
+put_time(TideInitDraft *draft, const TideTimeGuess *guess)
 {
+  const TideSurveyField *field = guess != NULL ? guess->field : NULL;
+  const TideTimeForm *form = guess != NULL ? guess->form : NULL;
+  gboolean needs_zone = guess != NULL && guess->needs_zone;
+  draft->proposal.time_step_ns = guess != NULL ? guess->step_ns : 0;
   draft->time = field;
   draft->form = form;
   draft->needs_zone = needs_zone;
@@ -174,7 +175,7 @@ put_guess(TideInitDraft *draft, const TideTimeGuess *guess, GError **error)
                 guess->field->shown, guess->form->pattern, guess->rival->pattern, RECORD_TIME);
     return FALSE;
   }
-  put_time(draft, guess->field, guess->form, guess->needs_zone);
+  put_time(draft, guess);
   return TRUE;
 }
 
@@ -215,7 +216,7 @@ gboolean
 tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
 {
   if (strcmp(name, RECORD_TIME) == 0) {
-    put_time(draft, NULL, NULL, FALSE);
+    put_time(draft, NULL);
     return TRUE;
   }
   const TideSurveyField *field = find_field(draft, name, error);
@@ -262,41 +263,43 @@ tide_init_draft_set_zone(TideInitDraft *draft, const char *zone, GError **error)
 static void
 put_key(TideInitDraft *draft, const GPtrArray *fields)
 {
+  g_ptr_array_set_size(draft->proposal.lacking, 0);
   g_ptr_array_set_size(draft->proposal.key, 0);
-  for (guint i = 0; i < fields->len; i++)
-    g_ptr_array_add(draft->proposal.key, g_strdup(((const TideSurveyField *)fields->pdata[i])->name));
+  for (guint i = 0; i < fields->len; i++) {
+    const TideSurveyField *field = fields->pdata[i];
+    g_ptr_array_add(draft->proposal.key, g_strdup(field->name));
+    if (field->n_present < draft->survey->n_readings)
+      g_ptr_array_add(draft->proposal.lacking, draft->proposal.key->pdata[i]);
+  }
   g_free(draft->proposal.separator);
   draft->proposal.separator = g_strdup(tide_guess_separator(fields));
 }
 
-/* Lines of one host and time that tell of different things differ in this. */
+/* Whatever names a line stands in the key, though no sample has shown that it must: lines of one host and time that
+ * tell of different things differ in it. Where lines have different tags, it is all of them. */
 static void
-add_measurement(const TideInitDraft *draft, GPtrArray *fields)
+put_key_of_lines(TideInitDraft *draft, GPtrArray *fields)
 {
-  const TideSurveyField *field = tide_field_survey_find(draft->survey, TIDE_INFLUX_MEASUREMENT);
-  if (field != NULL && !g_ptr_array_find(fields, field, NULL))
-    g_ptr_array_add(fields, (gpointer)(gsize)field);
-}
-
-gboolean
-tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
-{
-  g_autoptr(GPtrArray) fields = tide_guess_key(draft->survey, draft->time, draft->candidates);
-  if (fields->len > 0) {
-    if (draft->proposal.decode->format == TIDE_FORMAT_INFLUX)
-      add_measurement(draft, fields);
-    put_key(draft, fields);
-    return TRUE;
+  g_autoptr(GPtrArray) names = g_ptr_array_copy(fields, NULL, NULL);
+  gboolean is_uniform = TRUE;
+  for (guint i = 0; i < draft->survey->fields->len; i++) {
+    TideSurveyField *field = draft->survey->fields->pdata[i];
+    is_uniform = is_uniform && (!field->names_lines || field->n_present == draft->survey->n_readings);
+    if (field->names_lines && !g_ptr_array_find(names, field, NULL))
+      g_ptr_array_add(names, field);
   }
-  g_autofree char *names = field_names(draft);
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_DATA,
-      "no field plainly names what was measured: say which do with '--key FIELD', once for each; where only the "
-      "record's key or topic does, take any for now, and write { field: $key } or { field: $topic } in its place in "
-      "the "
-      "configuration ('tables.NAME.key'). The fields: %s",
-      names);
-  return FALSE;
+  if (is_uniform && names->len <= TIDE_KEY_GUESS_MAX_FIELDS) {
+    put_key(draft, names);
+    return;
+  }
+  g_autofree char *separator = g_strdup(tide_guess_separator(names));
+  g_ptr_array_set_size(fields, 0);
+  g_ptr_array_add(fields, (gpointer)(gsize)tide_field_survey_find(draft->survey, TIDE_INFLUX_MEASUREMENT));
+  g_ptr_array_add(fields,
+                  (gpointer)(gsize)tide_field_survey_add_constant(draft->survey, LINE_TAGS, TIDE_INIT_STAND_IN));
+  put_key(draft, fields);
+  g_free(draft->proposal.separator);
+  draft->proposal.separator = g_steal_pointer(&separator);
 }
 
 /* (transfer full) (element-type TideSurveyField) */
@@ -309,12 +312,56 @@ key_fields(const TideInitDraft *draft)
   return fields;
 }
 
-static guint
-count_collisions(const TideInitDraft *draft)
+/* By the file as it would be written. */
+static guint64
+count_lost(const TideInitDraft *draft)
 {
-  g_autoptr(GPtrArray) fields = key_fields(draft);
-  g_ptr_array_add(fields, (gpointer)(gsize)(draft->time != NULL ? draft->time : draft->survey->record));
-  return tide_field_survey_collisions(draft->survey, fields);
+  g_auto(TideInitTrial) trial = {0};
+  return tide_init_try_proposal(&draft->proposal, draft->samples, draft->now_ms, &trial) ? trial.n_lost : 0;
+}
+
+/* As long as values of the samples would be lost by the key, and some field tells more of them apart. */
+static void
+add_what_tells_apart(TideInitDraft *draft, GPtrArray *fields)
+{
+  TideSurveyField *more = NULL;
+  do {
+    put_key(draft, fields);
+    g_autoptr(GPtrArray) used = g_ptr_array_copy(fields, NULL, NULL);
+    g_ptr_array_add(used, (gpointer)(gsize)(draft->time != NULL ? draft->time : draft->survey->record));
+    more = fields->len < TIDE_KEY_GUESS_MAX_FIELDS && count_lost(draft) > 0
+               ? tide_guess_key_addition(draft->survey, used, draft->candidates)
+               : NULL;
+    if (more != NULL)
+      g_ptr_array_add(fields, more);
+  } while (more != NULL);
+}
+
+gboolean
+tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
+{
+  g_autoptr(GPtrArray) fields = tide_guess_key(draft->survey, draft->candidates);
+  if (draft->proposal.decode->format == TIDE_FORMAT_INFLUX) {
+    put_key_of_lines(draft, fields);
+    return TRUE;
+  }
+  if (fields->len > 0) {
+    add_what_tells_apart(draft, fields);
+    return TRUE;
+  }
+  const TideSurveyField *of_record = tide_field_survey_find(draft->survey, RECORD_KEY);
+  if (of_record != NULL && of_record->n_present == draft->survey->n_readings) {
+    g_ptr_array_add(fields, (gpointer)(gsize)of_record);
+    put_key(draft, fields);
+    return TRUE;
+  }
+  g_autofree char *names = field_names(draft);
+  g_set_error(
+      error, TIDE_ERROR, TIDE_ERROR_DATA,
+      "no field plainly names what was measured: say which do with '--key FIELD', once for each; where only the "
+      "record's key or topic does, '--key' '" RECORD_KEY "' or '--key' '$topic'. The fields: %s",
+      names);
+  return FALSE;
 }
 
 /* The names of @fields behind @before each. (transfer full) */
@@ -335,13 +382,16 @@ tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy)
 {
   g_autoptr(GPtrArray) fields = key_fields(draft);
   g_autofree char *key = join_shown(fields, "", ", "), *said = join_shown(fields, "--key ", " ");
-  guint n_collisions = count_collisions(draft), n_readings = draft->survey->n_readings;
-  if (n_collisions > 0) {
+  guint64 n_lost = count_lost(draft);
+  guint n_readings = draft->survey->n_readings;
+  if (n_lost > 0) {
+    g_autofree char *lost = tide_count_of(n_lost, "value", NULL);
     *ret_remedy = g_strdup_printf("name fields that tell them apart with '--key', once for each, or take it as it is "
                                   "with '%s'",
                                   said);
-    return g_strdup_printf("key '%s' is a guess: %u of %u readings %s key and time of another one with other values",
-                           key, n_collisions, n_readings, n_collisions == 1 ? "has" : "have");
+    return g_strdup_printf("key '%s' is a guess: of these %u readings, %s would be overwritten by another one's of the "
+                           "same key and time",
+                           key, n_readings, lost);
   }
   const TideSurveyField *rival = tide_guess_key_rival(draft->survey, fields, draft->candidates);
   if (rival == NULL)
@@ -359,16 +409,14 @@ tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names, GError **e
 {
   g_autoptr(GPtrArray) fields = g_ptr_array_new();
   for (guint i = 0; i < names->len; i++) {
-    const TideSurveyField *field = find_field(draft, names->pdata[i], error);
+    gboolean is_of_record = tide_field_name_is_of_record(tide_bytes_of_string(names->pdata[i]));
+    const TideSurveyField *field = tide_field_survey_find(draft->survey, names->pdata[i]);
+    if (field == NULL && is_of_record)
+      field = tide_field_survey_add_constant(draft->survey, names->pdata[i], TIDE_INIT_STAND_IN);
+    else
+      field = find_field(draft, names->pdata[i], error);
     if (field == NULL)
       return FALSE;
-    if (field->n_present < draft->survey->n_readings) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                  "only %u of %u readings have '%s': a field of the key must be in each, or have a 'default' in the "
-                  "configuration",
-                  field->n_present, draft->survey->n_readings, field->shown);
-      return FALSE;
-    }
     g_ptr_array_add(fields, (gpointer)(gsize)field);
   }
   put_key(draft, fields);
@@ -408,15 +456,17 @@ GPtrArray *
 tide_init_draft_notes(const TideInitDraft *draft)
 {
   GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-  guint n_collisions = count_collisions(draft);
-  if (n_collisions > 0)
-    g_ptr_array_add(notes, g_strdup_printf("%u %s key and time of another one, and would be written into its row: "
-                                           "'--key' names more fields%s",
-                                           n_collisions, n_collisions == 1 ? "reading has" : "readings have",
-                                           draft->proposal.decode->layout.each == NULL
-                                               ? ""
-                                               : ", or one of them the column ('qualifier'; see JSON in "
-                                                 "docs/configuration.md)"));
+  guint64 n_lost = count_lost(draft);
+  g_autofree char *lost = tide_count_of(n_lost, "value", NULL);
+  if (n_lost > 0)
+    g_ptr_array_add(notes,
+                    g_strdup_printf("%s would be overwritten by another reading's of the same key and time: '--key' "
+                                    "names more fields%s",
+                                    lost,
+                                    draft->proposal.decode->layout.each == NULL
+                                        ? ""
+                                        : ", or one of them the column ('qualifier'; see JSON in "
+                                          "docs/configuration.md)"));
   if (!has_number(draft))
     g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));
   char *envelope = envelope_note(draft);

@@ -4,12 +4,14 @@
 
 #include "commands/init/init_samples.h"
 #include "commands/init/proposal.h"
+#include "commands/init/trial.h"
 #include "model/time/time_forms.h"
 
 G_BEGIN_DECLS
 
 typedef struct TideInitDraft {
-  const TideFieldSurvey *survey; /* borrowed */
+  const TideInitSamples *samples; /* borrowed */
+  TideFieldSurvey *survey;        /* borrowed; what an option names of the record is added */
   gint64 now_ms;
   GArray *times;               /* owned (element-type TideTimeGuess), the best first */
   GPtrArray *candidates;       /* owned (element-type TideSurveyField): for the key, the best first */

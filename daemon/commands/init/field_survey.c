@@ -32,8 +32,6 @@ tide_field_survey_new(void)
   survey->by_name = g_hash_table_new(g_str_hash, g_str_equal);
   survey->texts = g_string_chunk_new(4096);
   survey->record = new_field();
-  survey->contents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-  survey->contents_of_records = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   return survey;
 }
 
@@ -46,8 +44,6 @@ tide_field_survey_free(TideFieldSurvey *survey)
   g_ptr_array_unref(survey->fields);
   g_string_chunk_free(survey->texts);
   free_field(survey->record);
-  g_hash_table_unref(survey->contents);
-  g_hash_table_unref(survey->contents_of_records);
   g_free(survey);
 }
 
@@ -79,9 +75,10 @@ is_number(const TideSurveyValue *value)
 }
 
 static void
-note_value(TideFieldSurvey *survey, const TideField *from, GString *content)
+note_value(TideFieldSurvey *survey, const TideField *from, gboolean names_line)
 {
   TideSurveyField *field = get_field(survey, from->name);
+  field->names_lines |= names_line;
   const char *text = g_string_chunk_insert_len(survey->texts, (const char *)from->text.data, (gssize)from->text.len);
   g_array_set_size(field->values, survey->n_readings + 1);
   TideSurveyValue *value = &g_array_index(field->values, TideSurveyValue, survey->n_readings);
@@ -90,18 +87,16 @@ note_value(TideFieldSurvey *survey, const TideField *from, GString *content)
   value->text = tide_bytes(text, from->text.len);
   field->n_present += value->is_present ? 1 : 0;
   field->n_numbers += is_number(value) ? 1 : 0;
-  g_string_append_printf(content, "%s%c%s%c", field->name, JOINT, text, JOINT);
 }
 
 static void
-note_record(TideFieldSurvey *survey, guint message, const char *content)
+note_record(TideFieldSurvey *survey, guint message)
 {
   g_autofree char *number = g_strdup_printf("%u", message);
   TideSurveyValue value = {.is_present = TRUE,
                            .kind = TIDE_VALUE_NUMBER,
                            .text = tide_bytes_of_string(g_string_chunk_insert_const(survey->texts, number))};
   g_array_append_val(survey->record->values, value);
-  g_hash_table_add(survey->contents_of_records, g_strdup_printf("%s%c%s", number, JOINT, content));
 }
 
 gboolean
@@ -109,18 +104,29 @@ tide_field_survey_add(TideFieldSurvey *survey, guint message, const TideReading 
 {
   if (survey->n_readings >= TIDE_SURVEY_MAX_READINGS)
     return FALSE;
-  g_autoptr(GString) content = g_string_new(NULL);
   for (guint32 i = 0; i < reading->n_fields; i++) {
     /* A name with a NUL byte can stand in no file. */
     if (memchr(reading->fields[i].name.data, '\0', reading->fields[i].name.len) == NULL)
-      note_value(survey, &reading->fields[i], content);
+      note_value(survey, &reading->fields[i], i < reading->n_name_fields);
   }
   survey->n_readings++;
   for (guint i = 0; i < survey->fields->len; i++)
     g_array_set_size(((TideSurveyField *)survey->fields->pdata[i])->values, survey->n_readings);
-  note_record(survey, message, content->str);
-  g_hash_table_add(survey->contents, g_string_free(g_steal_pointer(&content), FALSE));
+  note_record(survey, message);
   return TRUE;
+}
+
+const TideSurveyField *
+tide_field_survey_add_constant(TideFieldSurvey *survey, const char *name, const char *text)
+{
+  TideSurveyField *field = get_field(survey, tide_bytes_of_string(name));
+  const char *copy = g_string_chunk_insert_const(survey->texts, text);
+  const TideSurveyValue value = {.is_present = TRUE, .kind = TIDE_VALUE_STRING, .text = tide_bytes_of_string(copy)};
+  g_array_set_size(field->values, 0);
+  while (field->values->len < survey->n_readings)
+    g_array_append_val(field->values, value);
+  field->n_present = survey->n_readings;
+  return field;
 }
 
 const TideSurveyField *
@@ -157,15 +163,6 @@ guint
 tide_field_survey_n_distinct(const TideFieldSurvey *survey, const GPtrArray *fields)
 {
   return count_joined(fields, survey->n_readings);
-}
-
-guint
-tide_field_survey_collisions(const TideFieldSurvey *survey, const GPtrArray *fields)
-{
-  gboolean of_records = g_ptr_array_find((GPtrArray *)(gsize)fields, survey->record, NULL);
-  guint n_contents = g_hash_table_size(of_records ? survey->contents_of_records : survey->contents);
-  guint n_rows = tide_field_survey_n_distinct(survey, fields);
-  return n_contents > n_rows ? n_contents - n_rows : 0;
 }
 
 /* "deviceId" and "device-id" become "device", "id". */

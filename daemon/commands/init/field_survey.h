@@ -18,7 +18,8 @@ typedef struct TideSurveyValue {
 typedef struct TideSurveyField {
   char *name;           /* owned: as it is */
   char *shown;          /* owned: printable, for people */
-  gboolean is_nameable; /* a configuration can name it */
+  gboolean is_nameable; /* a configuration can name it as a field of the readings */
+  gboolean names_lines; /* a tag of line protocol, or the measurement */
   GArray *values;       /* owned (element-type TideSurveyValue): one for each reading */
   guint n_present;      /* of them */
   guint n_numbers;      /* of these, numbers, also those in quotes */
@@ -29,8 +30,6 @@ typedef struct TideFieldSurvey {
   GHashTable *by_name;     /* owned: name -> TideSurveyField, borrowed */
   GStringChunk *texts;     /* owned */
   TideSurveyField *record; /* owned: of each reading the number of its message, for a time that only the record has */
-  GHashTable *contents;    /* owned: the readings that differ, each once */
-  GHashTable *contents_of_records; /* owned: those of each message */
   guint n_readings;
 } TideFieldSurvey;
 
@@ -40,6 +39,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFieldSurvey, tide_field_survey_free)
 
 /* Copies what it keeps. @message: a number that all readings of one message have. FALSE: it has as many as it takes. */
 gboolean tide_field_survey_add(TideFieldSurvey *survey, guint message, const TideReading *reading);
+
+/* One of the record's, such as $topic, that is @text in all readings; after the last of them. */
+const TideSurveyField *tide_field_survey_add_constant(TideFieldSurvey *survey, const char *name, const char *text);
 
 /* NULL: no reading has it. */
 const TideSurveyField *tide_field_survey_find(const TideFieldSurvey *survey, const char *name);
@@ -55,11 +57,6 @@ guint tide_survey_n_distinct(const TideSurveyField *field);
 
 /* The same of all @fields (element-type TideSurveyField) together. */
 guint tide_field_survey_n_distinct(const TideFieldSurvey *survey, const GPtrArray *fields);
-
-/* How many different readings have the same values of all @fields (element-type TideSurveyField) as another one: rows
- * that would be one where a key is made of these alone. With the survey's record among @fields, readings of two
- * messages differ. */
-guint tide_field_survey_collisions(const TideFieldSurvey *survey, const GPtrArray *fields);
 
 /* Whether @name speaks of one of @words (NULL-terminated, lower case): "deviceId" and "meta/device-id" of "device" and
  * of "id". Only what stands behind the last '/' counts. */

@@ -3,6 +3,7 @@
 #include "commands/cli/listing.h"
 #include "commands/cli/output.h"
 #include "commands/init/guess_time.h"
+#include "util/error.h"
 
 /* Of fields and of their values in the list of what was found. */
 #define LISTED_FIELDS 40u
@@ -43,6 +44,22 @@ list_fields(const TideInitDraft *draft)
     printf("and %u more fields\n", fields->len - LISTED_FIELDS);
 }
 
+/* Which is the event time, and what else could be. */
+static void
+list_times(const TideInitDraft *draft)
+{
+  const char *time = draft->time != NULL ? draft->time->shown : "the record's own";
+  g_autoptr(GString) others = g_string_new(NULL);
+  for (guint i = 0; i < draft->times->len; i++) {
+    const TideSurveyField *field = g_array_index(draft->times, TideTimeGuess, i).field;
+    g_autofree char *word = tide_shell_word(field->name);
+    if (field != draft->time)
+      g_string_append_printf(others, "%s%s (--time %s)", others->len > 0 ? ", " : "; also times: ", field->shown, word);
+  }
+  if (others->len > 0)
+    printf("event time: %s%s\n", time, others->str);
+}
+
 void
 tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *draft)
 {
@@ -50,6 +67,7 @@ tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *dra
   printf("%u message%s, %u reading%s:\n", n_messages, n_messages == 1 ? "" : "s", draft->survey->n_readings,
          draft->survey->n_readings == 1 ? "" : "s");
   list_fields(draft);
+  list_times(draft);
   printf("\n");
   fflush(stdout);
   if (n_bad > 0)

@@ -10,17 +10,30 @@
 
 #define MIN_SCORE 2
 
+/* What names mean. Things first: a field that is called so identifies what was measured, however many of them the
+ * samples have. */
 static const char *const names_of_things[] = {
-    "id",     "host",    "hostname", "device",  "sensor", "machine", "server", "name",     "meter",
-    "serial", "asset",   "station",  "node",    "symbol", "mac",     "imei",   "vehicle",  "plant",
-    "unitid", "gateway", "tag",      "address", "user",   "uuid",    "imsi",   "instance", "channel",
-    "probe",  "pump",    "turbine",  "house",   "room",   "source",  "thing",  "key",      NULL};
-static const char *const names_of_messages[] = {"message", "msg",   "request",     "trace",
-                                                "span",    "event", "correlation", NULL};
-static const char *const names_of_properties[] = {"status",  "state",   "unit",    "units",     "version", "type",
-                                                  "level",   "quality", "value",   "text",      "mode",    "firmware",
-                                                  "count",   "seq",     "number",  "reason",    "comment", "model",
-                                                  "battery", "power",   "winddir", "direction", NULL};
+    "id",     "host",    "hostname", "device",  "sensor",  "machine", "server", "name",     "meter",
+    "serial", "asset",   "station",  "node",    "symbol",  "mac",     "imei",   "vehicle",  "plant",
+    "unitid", "gateway", "tag",      "address", "uuid",    "imsi",    "iccid",  "instance", "channel",
+    "probe",  "pump",    "turbine",  "house",   "room",    "source",  "thing",  "key",      "eui",
+    "dev",    "sn",      "model",    "product", "account", NULL};
+/* Behind the name of a thing, what is meant of it; a number that is called so was measured. */
+static const char *const names_of_parts[] = {"user",  "port", "slot",      "shard",     "core", "disk",    "phase",
+                                             "iface", "bus",  "interface", "container", "pod",  "process", NULL};
+static const char *const names_of_messages[] = {"message", "msg",         "request", "trace", "span",
+                                                "event",   "correlation", "session", NULL};
+static const char *const names_of_properties[] = {
+    "status",   "state", "unit", "units",  "version", "type",    "level", "quality", "value",     "text", "mode",
+    "firmware", "count", "seq",  "reason", "comment", "battery", "power", "winddir", "direction", NULL};
+
+/* Of the long form, a reading for each value: what the value is of, beside the value; the second where there is none of
+ * the first. */
+static const char *const names_of_metrics[] = {"metric",   "measurement", "parameter", "variable", "quantity", "signal",
+                                               "item",     "point",       "property",  "field",    "n",        "k",
+                                               "observed", "attribute",   "register",  "label",    NULL};
+static const char *const names_of_kinds[] = {"type", "kind", "code", "what", NULL};
+static const char *const names_of_values[] = {"value", "val", "v", "reading", "result", NULL};
 
 /* Values that tell of a state, or that none was measured, in whatever case: no thing is called so. */
 static const char *const words_of_states[] = {"nan",    "n/a",  "na",  "null",   "none",  "unknown", "ok",      "low",
@@ -30,7 +43,7 @@ static const char *const words_of_states[] = {"nan",    "n/a",  "na",  "null",  
 static gboolean
 can_stand_in_key(const TideSurveyValue *value)
 {
-  if (!value->is_present || value->text.len == 0 || value->text.len > MAX_TEXT_BYTES)
+  if (value->text.len == 0 || value->text.len > MAX_TEXT_BYTES)
     return FALSE;
   for (gsize i = 0; i < value->text.len; i++) {
     guint8 byte = value->text.data[i];
@@ -48,10 +61,11 @@ is_candidate(const TideSurveyField *field, const GArray *times)
       return FALSE;
   }
   for (guint i = 0; i < field->values->len; i++) {
-    if (!can_stand_in_key(tide_survey_value(field, i)))
+    const TideSurveyValue *value = tide_survey_value(field, i);
+    if (value->is_present && !can_stand_in_key(value))
       return FALSE;
   }
-  return field->values->len > 0 && field->is_nameable;
+  return field->n_present > 0 && field->is_nameable && field->name[0] != '$';
 }
 
 static gboolean
@@ -83,6 +97,13 @@ tide_key_field_is_text(const TideSurveyField *field)
   return field->n_numbers < field->n_present;
 }
 
+static gboolean
+is_named_as_part(const TideSurveyField *field)
+{
+  return tide_survey_name_has(field->name, names_of_things) ||
+         (tide_key_field_is_text(field) && tide_survey_name_has(field->name, names_of_parts));
+}
+
 static int
 score_of(const TideSurveyField *field)
 {
@@ -93,6 +114,7 @@ score_of(const TideSurveyField *field)
   score -= tide_survey_name_has(field->name, names_of_properties) ? 3 : 0;
   score -= is_long(field) ? 2 : 0;
   score -= tells_state(field) ? 8 : 0;
+  score -= field->n_present < n_readings ? 1 : 0;
   if (n_distinct > 1 && n_distinct < n_readings)
     score += 2;
   else if (n_distinct == n_readings && n_readings >= MANY_READINGS)
@@ -119,51 +141,91 @@ tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray *times)
   return candidates;
 }
 
-/* The candidate with which the fewest readings collide; NULL: with none fewer than now. Numbers tell readings apart,
- * too, but as what was measured. */
-static TideSurveyField *
-best_addition(const TideFieldSurvey *survey, GPtrArray *used, const GPtrArray *candidates)
-{
-  guint fewest = tide_field_survey_collisions(survey, used);
-  TideSurveyField *best = NULL;
-  for (guint i = 0; i < candidates->len && fewest > 0; i++) {
-    if (!tide_key_field_is_text(candidates->pdata[i]) && score_of(candidates->pdata[i]) < MIN_SCORE)
-      continue;
-    g_ptr_array_add(used, candidates->pdata[i]);
-    guint n = tide_field_survey_collisions(survey, used);
-    g_ptr_array_set_size(used, (gint)used->len - 1);
-    if (n >= fewest)
-      continue;
-    fewest = n;
-    best = candidates->pdata[i];
-  }
-  return best;
-}
-
-GPtrArray *
-tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const GPtrArray *candidates)
-{
-  GPtrArray *key = g_ptr_array_new();
-  if (candidates->len == 0 || score_of(candidates->pdata[0]) < MIN_SCORE)
-    return key;
-  g_ptr_array_add(key, candidates->pdata[0]);
-  g_autoptr(GPtrArray) used = g_ptr_array_new();
-  g_ptr_array_add(used, (gpointer)(gsize)(time != NULL ? time : survey->record));
-  g_ptr_array_add(used, candidates->pdata[0]);
-  TideSurveyField *more = NULL;
-  while (key->len < TIDE_KEY_GUESS_MAX_FIELDS && (more = best_addition(survey, used, candidates)) != NULL) {
-    g_ptr_array_add(key, more);
-    g_ptr_array_add(used, more);
-  }
-  return key;
-}
-
 static gboolean
 could_name_a_thing(const TideSurveyField *field)
 {
   return (tide_key_field_is_text(field) || tide_survey_name_has(field->name, names_of_things)) &&
          !tide_survey_name_has(field->name, names_of_messages) &&
          !tide_survey_name_has(field->name, names_of_properties) && !is_long(field);
+}
+
+static gboolean
+has_any(const GPtrArray *fields, const char *const *words)
+{
+  for (guint i = 0; i < fields->len; i++)
+    if (tide_survey_name_has(((const TideSurveyField *)fields->pdata[i])->name, words))
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether each reading has one value, and @field says of what. */
+static gboolean
+says_of_what(const TideFieldSurvey *survey, const TideSurveyField *field, const GPtrArray *candidates)
+{
+  return has_any(survey->fields, names_of_values) && tide_key_field_is_text(field) && !is_long(field) &&
+         (tide_survey_name_has(field->name, names_of_metrics) ||
+          (tide_survey_name_has(field->name, names_of_kinds) && !has_any(candidates, names_of_metrics)));
+}
+
+/* Whether @field is part of what a thing is called, whose other parts are @key: the samples cannot show that one would
+ * do, since there is one alone of it; or they show that @key does not tell its values apart, which come again. */
+static gboolean
+is_part_of_name(const TideFieldSurvey *survey, TideSurveyField *field, GPtrArray *key, const GPtrArray *candidates)
+{
+  if (!says_of_what(survey, field, candidates) &&
+      !(could_name_a_thing(field) && is_named_as_part(field) && !tells_state(field)))
+    return FALSE;
+  guint n_before = tide_field_survey_n_distinct(survey, key), n_own = tide_survey_n_distinct(field);
+  n_own -= field->n_present < survey->n_readings ? 1 : 0; /* to lack it is no name */
+  g_ptr_array_add(key, field);
+  guint n_with = tide_field_survey_n_distinct(survey, key);
+  g_ptr_array_set_size(key, (gint)key->len - 1);
+  return n_own == 1 || (n_with > n_before && n_own < survey->n_readings);
+}
+
+/* The best that every reading has. */
+static TideSurveyField *
+first_of(const GPtrArray *candidates)
+{
+  for (guint i = 0; i < candidates->len; i++) {
+    TideSurveyField *field = candidates->pdata[i];
+    if (field->n_present == field->values->len)
+      return score_of(field) >= MIN_SCORE ? field : NULL;
+  }
+  return NULL;
+}
+
+GPtrArray *
+tide_guess_key(const TideFieldSurvey *survey, const GPtrArray *candidates)
+{
+  GPtrArray *key = g_ptr_array_new();
+  TideSurveyField *first = first_of(candidates);
+  if (first == NULL)
+    return key;
+  g_ptr_array_add(key, first);
+  for (guint i = 0; i < candidates->len && key->len < TIDE_KEY_GUESS_MAX_FIELDS; i++)
+    if (candidates->pdata[i] != first && is_part_of_name(survey, candidates->pdata[i], key, candidates))
+      g_ptr_array_add(key, candidates->pdata[i]);
+  return key;
+}
+
+TideSurveyField *
+tide_guess_key_addition(const TideFieldSurvey *survey, GPtrArray *used, const GPtrArray *candidates)
+{
+  guint most = tide_field_survey_n_distinct(survey, used);
+  TideSurveyField *best = NULL;
+  for (guint i = 0; i < candidates->len; i++) {
+    if (!tide_key_field_is_text(candidates->pdata[i]) && score_of(candidates->pdata[i]) < MIN_SCORE)
+      continue;
+    g_ptr_array_add(used, candidates->pdata[i]);
+    guint n = tide_field_survey_n_distinct(survey, used);
+    g_ptr_array_set_size(used, (gint)used->len - 1);
+    if (n <= most)
+      continue;
+    most = n;
+    best = candidates->pdata[i];
+  }
+  return best;
 }
 
 const TideSurveyField *
@@ -173,7 +235,8 @@ tide_guess_key_rival(const TideFieldSurvey *survey, const GPtrArray *key, const 
     return NULL;
   for (guint i = 0; i < candidates->len; i++) {
     const TideSurveyField *field = candidates->pdata[i];
-    if (could_name_a_thing(field) && tide_survey_n_distinct(field) == survey->n_readings)
+    if (could_name_a_thing(field) && field->n_present == survey->n_readings &&
+        tide_survey_n_distinct(field) == survey->n_readings)
       return field;
   }
   return NULL;

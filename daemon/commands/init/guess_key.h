@@ -6,11 +6,11 @@
 G_BEGIN_DECLS
 
 /* More would make a key that nobody can ask for. */
-#define TIDE_KEY_GUESS_MAX_FIELDS 4u
+#define TIDE_KEY_GUESS_MAX_FIELDS 6u
 
 /**
- * tide_guess_key_candidates: the fields that can stand in a key: every reading has them, as text or as a whole number,
- * short and in one line.
+ * tide_guess_key_candidates: the fields that can stand in a key: as text or as a whole number, short and in one line.
+ * What some readings lack has a default there.
  * @times: (element-type TideTimeGuess): fields that are no candidates
  * For a field speaks that its name is one of a thing or an id, that it is text, and that values come again, as those of
  * things do, and of messages do not; against it, a name of a state or unit, or
@@ -20,12 +20,19 @@ G_BEGIN_DECLS
 GPtrArray *tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray *times);
 
 /**
- * tide_guess_key: the best candidate, and behind it those without which different readings of one time would be one
- * row.
- * @time: NULL: the record's, which all readings of a message have
- * Returns: (transfer full) (element-type TideSurveyField): empty when no candidate is good enough to be proposed
+ * tide_guess_key: the best candidate that every reading has, and behind it those that identify, too, by their names,
+ * and are the same in all samples, or are told apart by nothing before them. Returns: (transfer full) (element-type
+ * TideSurveyField): empty when no candidate is good enough to be proposed
  */
-GPtrArray *tide_guess_key(const TideFieldSurvey *survey, const TideSurveyField *time, const GPtrArray *candidates);
+GPtrArray *tide_guess_key(const TideFieldSurvey *survey, const GPtrArray *candidates);
+
+/**
+ * tide_guess_key_addition: the candidate that tells the most readings apart, behind what already does. Numbers do, too,
+ * but as what was measured.
+ * @used: (element-type TideSurveyField): key and time; as it was afterwards
+ * Returns: (nullable): NULL: none tells more apart
+ */
+TideSurveyField *tide_guess_key_addition(const TideFieldSurvey *survey, GPtrArray *used, const GPtrArray *candidates);
 
 /**
  * tide_guess_key_rival: what could name the thing as well as @key, and tells more of them apart: nothing says that it

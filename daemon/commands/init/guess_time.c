@@ -5,11 +5,19 @@
 #define DAY_NS (86400 * 1000 * TIDE_NS_PER_MS)
 #define AHEAD_NS (600 * 1000 * TIDE_NS_PER_MS) /* as readings.time.max_future */
 
-static const char *const names_of_times[] = {"ts",     "t",     "time", "timestamp", "at",        "date", "datetime",
-                                             "moment", "clock", "when", "epoch",     "eventtime", NULL};
+static const char *const names_of_times[] = {"ts",       "t",      "time",  "timestamp", "at",    "date",
+                                             "datetime", "moment", "clock", "when",      "epoch", "eventtime",
+                                             "tst",      "stamp",  "dt",    NULL};
+/* Of those, the moment at which it was measured. */
+static const char *const names_of_measuring[] = {"measured",    "measurement", "sampled",     "sample",   "observed",
+                                                 "observation", "acquired",    "acquisition", "recorded", "reading",
+                                                 "data",        "phenomenon",  "sampletime",  "event",    "eventtime",
+                                                 "tst",         "device",      "sensor",      "source",   NULL};
 static const char *const names_of_other_moments[] = {
-    "received", "created", "updated", "processed", "ingested", "ingest", "inserted", "sent",      "arrival",
-    "expires",  "until",   "valid",   "start",     "boot",     "booted", "uptime",   "installed", NULL};
+    "received", "created",   "updated",  "processed", "ingested",    "ingest", "inserted", "sent",      "arrival",
+    "expires",  "until",     "valid",    "start",     "boot",        "booted", "uptime",   "installed", "server",
+    "gateway",  "kafka",     "publish",  "published", "forwarded",   "stored", "modified", "last",      "report",
+    "batch",    "ingestion", "producer", "transmit",  "transmitted", "end",    NULL};
 
 /* What the values of @field are in the form at @index. @ret_guess: its newest value, and whether they need a zone. */
 static gboolean
@@ -25,6 +33,7 @@ read_all(const TideSurveyField *field, guint index, gint64 now_ms, TideTimeGuess
       return FALSE;
     ret_guess->newest_ns = MAX(ret_guess->newest_ns, ns);
     ret_guess->sum_ns += (guint64)ns;
+    ret_guess->step_ns = MIN(ret_guess->step_ns, ns % 1000 != 0 ? 1 : ns % TIDE_NS_PER_MS != 0 ? 1000 : TIDE_NS_PER_MS);
     ret_guess->needs_zone |= needs_zone && tide_time_form_at(index)->zone == NULL;
   }
   return field->values->len > 0;
@@ -36,6 +45,7 @@ score_of(const TideTimeGuess *guess, gint64 now_ms)
   gint64 age_ns = now_ms * TIDE_NS_PER_MS - guess->newest_ns;
   int score = tide_time_format_is_count(guess->form->format) ? 0 : 4;
   score += tide_survey_name_has(guess->field->name, names_of_times) ? 4 : 0;
+  score += tide_survey_name_has(guess->field->name, names_of_measuring) ? 1 : 0;
   score -= tide_survey_name_has(guess->field->name, names_of_other_moments) ? 2 : 0;
   score += ABS(age_ns) < DAY_NS ? 3 : age_ns < 365 * DAY_NS ? 1 : 0;
   /* What lies ahead is the end of something, or is written by another zone's clocks. */
@@ -59,7 +69,7 @@ try_forms(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_guess)
   if (!field->is_nameable)
     return FALSE;
   for (guint i = 0; tide_time_form_at(i) != NULL; i++) {
-    TideTimeGuess guess = {.field = field, .form = tide_time_form_at(i)};
+    TideTimeGuess guess = {.field = field, .form = tide_time_form_at(i), .step_ns = TIDE_NS_PER_MS};
     if (!guess.form->is_moment || !read_all(field, i, now_ms, &guess))
       continue;
     if (ret_guess->form == NULL)

@@ -13,6 +13,7 @@ typedef struct TideTimeGuess {
   gboolean needs_zone;       /* its texts say no offset from UTC: newest_ns is as if they were of UTC */
   gint64 newest_ns;          /* of its values */
   guint64 sum_ns;            /* of all its values, to tell rivals */
+  gint64 step_ns;            /* the finest of its values, of ms, us and ns */
   int score;
 } TideTimeGuess;
 

@@ -198,6 +198,7 @@ begin_samples(Init *init, GError **error)
              init->samples_path);
   gboolean good = take_containers(init, config, error);
   init->samples = tide_init_samples_new_by(config);
+  init->samples->is_container = init->is_container;
   return good;
 }
 
@@ -293,30 +294,6 @@ fill_draft(Init *init, GError **error)
 /* ---- the proof -----------------------------------------------------------------------------------------------------
  */
 
-/* The first sample that the configuration takes; NULL: none, with @ret_why the first's. */
-static const TideInitSample *
-find_taken(const Init *init, const TideConfig *config, guint *ret_n_rejected, char **ret_why)
-{
-  g_autoptr(TideMapping) mapping = tide_mapping_new(config, TIDE_WIRE_BINARY);
-  const GPtrArray *messages = init->samples->messages;
-  const TideInitSample *taken = NULL;
-  tide_mapping_set_now(mapping, init->draft.now_ms);
-  for (guint i = 0; i < messages->len; i++) {
-    TideMessage message = tide_init_sample_message(messages->pdata[i], init->draft.proposal.topic);
-    TideMapped mapped;
-    TideReject reject;
-    if (tide_mapping_apply(mapping, &message, &mapped, &reject)) {
-      taken = taken != NULL || mapped.n_rows == 0 ? taken : messages->pdata[i];
-      continue;
-    }
-    if ((*ret_n_rejected)++ > 0)
-      continue;
-    tide_reject_resolve_field(&reject, tide_mapping_names(mapping));
-    *ret_why = tide_reject_describe(&reject);
-  }
-  return taken;
-}
-
 /* For a command that is shown. (transfer full) */
 static char *
 config_words(const char *path)
@@ -340,21 +317,35 @@ tell_unshown(const Init *init, const TideInitSample *sample, guint64 n_unshown)
   printf("and %s more: tidemark explain --offline%s%s%s\n", unshown, config, source, input);
 }
 
+/* Whether somebody has said what the time and the key are. */
+static gboolean
+is_said(const Init *init)
+{
+  return init->asks || (init->options->time != NULL && init->options->key->len > 0);
+}
+
 static gboolean
 explain_one(const TideCommandCall *call, const Init *init, GError **error)
 {
-  guint n_rejected = 0;
-  g_autofree char *why = NULL;
-  const TideInitSample *sample = find_taken(init, call->config, &n_rejected, &why);
+  g_auto(TideInitTrial) trial = {0};
+  tide_init_try(call->config, init->samples, init->draft.proposal.topic, init->draft.now_ms, &trial);
+  const TideInitSample *sample = trial.taken;
   if (sample == NULL) {
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_DATA,
         "no sample would become a row (%s), so nothing is written: take other samples, or say '--time' and '--key'",
-        why != NULL ? why : "they have no fields besides key and time");
+        trial.why != NULL ? trial.why : "they have no fields besides key and time");
     return FALSE;
   }
-  if (n_rejected > 0)
-    tide_say("note: %u message%s would be rejected, the first one: %s", n_rejected, n_rejected == 1 ? "" : "s", why);
+  if (trial.n_rejected > 0 && !is_said(init)) {
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+                "%u of the samples would be rejected, so nothing is written, the first one: %s; say '--time' and "
+                "'--key' if that is as it should be",
+                trial.n_rejected, trial.why);
+    return FALSE;
+  }
+  if (trial.n_rejected > 0)
+    tide_say("note: %u of the samples would be rejected, the first one: %s", trial.n_rejected, trial.why);
   TideExplainerOptions options = {.config = call->config,
                                   .problems = call->problems,
                                   .max_readings = 1,

@@ -29,6 +29,7 @@ free_sample(gpointer data)
   TideInitSample *sample = data;
   g_free((gpointer)sample->message.value.data);
   g_free((gpointer)sample->message.key.data);
+  g_clear_pointer(&sample->headers, g_hash_table_unref);
   g_free(sample);
 }
 
@@ -193,6 +194,47 @@ choose_delimiter(TideInitSamples *samples, TideBytes text)
   samples->decoder = tide_decoder_new(decode, samples->names, 0);
 }
 
+/* Of a sample. */
+static gboolean
+find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
+{
+  GHashTable *headers = (gpointer)(gsize)message->headers;
+  gsize size = 0;
+  GBytes *value = headers != NULL ? g_hash_table_lookup(headers, name) : NULL;
+  const void *data = value != NULL ? g_bytes_get_data(value, &size) : NULL;
+  *ret_value = headers == NULL ? TIDE_BYTES_LITERAL(TIDE_INIT_STAND_IN) : tide_bytes(data, size);
+  return headers == NULL || value != NULL;
+}
+
+/* NULL: it is of no topic. */
+static GHashTable *
+headers_of(const TideMessage *message)
+{
+  TideDeadLetterHeader header;
+  if (message->header_at == NULL)
+    return NULL;
+  GHashTable *headers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
+  for (gsize i = 0; message->header_at(message, i, &header); i++)
+    g_hash_table_replace(headers, g_strndup((const char *)header.name.data, header.name.len),
+                         g_bytes_new(header.value.data, header.value.len));
+  return headers;
+}
+
+/* With the record's key, where it is a text. */
+static gboolean
+survey_reading(TideInitSamples *samples, const TideMessage *message, const TideReading *reading)
+{
+  if (samples->n_lines > 0 || !message->has_key || message->key.len == 0 || !is_text(message->key))
+    return tide_field_survey_add(samples->survey, samples->messages->len, reading);
+  g_autofree TideField *fields = g_new(TideField, reading->n_fields + 1);
+  TideReading with = *reading;
+  memcpy(fields, reading->fields, reading->n_fields * sizeof *fields);
+  fields[with.n_fields++] =
+      (TideField){.name = TIDE_BYTES_LITERAL("$key"), .kind = TIDE_VALUE_STRING, .text = message->key};
+  with.fields = fields;
+  return tide_field_survey_add(samples->survey, samples->messages->len, &with);
+}
+
 /* FALSE: it cannot be used. */
 static gboolean
 add_message(TideInitSamples *samples, const TideMessage *message, const char *place)
@@ -209,8 +251,7 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
   }
   if (n_readings == 0)
     return TRUE;
-  for (guint32 i = 0; i < n_readings && tide_field_survey_add(samples->survey, samples->messages->len, &readings[i]);
-       i++)
+  for (guint32 i = 0; i < n_readings && survey_reading(samples, message, &readings[i]); i++)
     continue;
   TideInitSample *sample = g_new0(TideInitSample, 1);
   sample->message =
@@ -221,6 +262,7 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
                     .has_value = TRUE,
                     .key = tide_bytes(g_memdup2(message->key.data, message->key.len), message->key.len),
                     .has_key = message->has_key};
+  sample->headers = headers_of(message);
   sample->line = samples->n_lines;
   g_ptr_array_add(samples->messages, sample);
   return TRUE;
@@ -229,7 +271,11 @@ add_message(TideInitSamples *samples, const TideMessage *message, const char *pl
 static TideMessage
 message_of_text(TideBytes text)
 {
-  return (TideMessage){.value = text, .has_value = TRUE, .timestamp_ms = tide_wall_clock_epoch_ms()};
+  return (TideMessage){.value = text,
+                       .has_value = TRUE,
+                       .key = TIDE_BYTES_LITERAL(TIDE_INIT_STAND_IN),
+                       .has_key = TRUE,
+                       .timestamp_ms = tide_wall_clock_epoch_ms()};
 }
 
 TideMessage
@@ -237,6 +283,8 @@ tide_init_sample_message(const TideInitSample *sample, const char *topic)
 {
   TideMessage message = sample->message;
   message.topic = tide_bytes_of_string(topic);
+  message.find_header = find_header;
+  message.headers = sample->headers;
   return message;
 }
 

@@ -11,16 +11,20 @@
 
 G_BEGIN_DECLS
 
+/* The key, and each header, of a message that is no record of a topic: what they are is not known. */
+#define TIDE_INIT_STAND_IN "any"
+
 typedef struct TideInitSample {
   TideMessage message; /* its value and key are owned; of no topic; the time of a text is when it was read */
+  GHashTable *headers; /* owned: name -> GBytes; NULL: each is TIDE_INIT_STAND_IN */
   guint64 line;        /* of the text, from 1; 0: it is of a topic */
 } TideInitSample;
 
 /* How the messages are written, as far as somebody says it; borrowed. */
 typedef struct TideInitForm {
   TideReadingFormat format;
-  const char *columns;       /* of CSV, with commas between them; NULL: the first line of each message has them */
-  const char *each;          /* readings.each: the way to the readings of a message; NULL: it is one, or a list of them */
+  const char *columns; /* of CSV, with commas between them; NULL: the first line of each message has them */
+  const char *each;    /* readings.each: the way to the readings of a message; NULL: it is one, or a list of them */
   TideSchemaFraming framing; /* of JSON */
 } TideInitForm;
 
@@ -32,9 +36,10 @@ typedef struct TideInitSamples {
   TideFieldNames *names;
   TideDecoder *decoder;
   TideFieldSurvey *survey;
-  GPtrArray *messages; /* (element-type TideInitSample) */
-  guint n_bad;         /* messages that could not be read */
-  char *first_bad;     /* what was wrong with the first; NULL: none was */
+  GPtrArray *messages;   /* (element-type TideInitSample) */
+  guint n_bad;           /* messages that could not be read */
+  char *first_bad;       /* what was wrong with the first; NULL: none was */
+  gboolean is_container; /* they are records of an object container file */
   /* While a text is read: */
   guint64 max;
   guint64 n_lines; /* 0: it is a topic */

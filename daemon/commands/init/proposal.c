@@ -23,6 +23,7 @@ tide_init_proposal_clear(TideInitProposal *proposal)
   g_free(proposal->gateways);
   g_free(proposal->time_field);
   g_free(proposal->zone);
+  g_clear_pointer(&proposal->lacking, g_ptr_array_unref);
   g_clear_pointer(&proposal->key, g_ptr_array_unref);
   g_free(proposal->separator);
   tide_splits_free(proposal->splits);
@@ -98,14 +99,17 @@ append_key(GString *out, const TideInitProposal *proposal, gboolean with_time)
     g_autofree char *name = scalar(proposal->key->pdata[i]);
     if (i > 0)
       append_separator(out, proposal);
-    g_string_append_printf(out, "{ field: %s%s }", name,
+    gboolean is_lacking =
+        proposal->lacking != NULL && g_ptr_array_find(proposal->lacking, proposal->key->pdata[i], NULL);
+    g_string_append_printf(out, "{ field: %s%s%s }", name, is_lacking ? ", default: none" : "",
                            proposal->separator == NULL && !is_last ? ", separator: escape" : "");
   }
   if (with_time) {
-    /* As fine as the field, so that two readings of one millisecond stay two rows. */
+    /* As fine as the field or its values, so that two readings of one millisecond stay two rows. */
     gint64 step_ns = proposal->time_field != NULL && tide_time_format_is_count(proposal->time_format)
                          ? tide_time_format_step_ns(proposal->time_format)
                          : TIDE_NS_PER_MS;
+    step_ns = proposal->time_step_ns > 0 ? MIN(step_ns, proposal->time_step_ns) : step_ns;
     append_separator(out, proposal);
     g_string_append_printf(out, "{ time: %s }",
                            tide_time_format_word(step_ns < 1000             ? TIDE_TIME_EPOCH_NS

@@ -19,13 +19,15 @@ typedef struct TideInitProposal {
   char *zone;                           /* owned; NULL: the texts say their own */
   TideTimeFormat time_format;
   const char *time_pattern; /* borrowed; with TIDE_TIME_PATTERN */
+  gint64 time_step_ns;      /* the finest time of the samples, for the key; 0: not known */
   GPtrArray *key;           /* owned (element-type utf8): names of fields */
-  char *separator;          /* owned: between the parts of a key; NULL: "#", and what holds it is escaped */
-  guint32 salt;             /* in front of the history's key, so many; 0: none */
-  GArray *splits;           /* owned (element-type TideBytes): where the history is split; NULL: the salt says */
-  char *splits_why;         /* owned: why so, or why not; NULL where splits is */
-  char *table;              /* owned: of the history */
-  char *dead_letters;       /* owned: a topic; NULL: a file, at its default */
+  GPtrArray *lacking; /* owned (element-type utf8, borrowed): those of the key that some readings lack; NULL: none */
+  char *separator;    /* owned: between the parts of a key; NULL: "#", and what holds it is escaped */
+  guint32 salt;       /* in front of the history's key, so many; 0: none */
+  GArray *splits;     /* owned (element-type TideBytes): where the history is split; NULL: the salt says */
+  char *splits_why;   /* owned: why so, or why not; NULL where splits is */
+  char *table;        /* owned: of the history */
+  char *dead_letters; /* owned: a topic; NULL: a file, at its default */
 } TideInitProposal;
 
 void tide_init_proposal_clear(TideInitProposal *proposal);

@@ -62,6 +62,20 @@ TEST("/draft/measurement-is-in-the-key")
   end(&fixture);
 }
 
+/* Lines with different tags have all of them in the key. */
+TEST("/draft/tags-are-in-the-key")
+{
+  static const TideBytes text = TIDE_BYTES_LITERAL("cpu,host=a,cpu=cpu0 u=1 1795452860000000000\n"
+                                                   "disk,host=a,device=sda f=1 1795452860000000000\n");
+  Fixture fixture = {.samples = read_samples_of(TIDE_FORMAT_INFLUX, text)};
+  tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
+  g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL) && tide_init_draft_guess_key(&fixture.draft, NULL));
+  g_assert_cmpuint(fixture.draft.proposal.key->len, ==, 2);
+  g_assert_cmpstr(fixture.draft.proposal.key->pdata[0], ==, "measurement");
+  g_assert_cmpstr(fixture.draft.proposal.key->pdata[1], ==, "$tags");
+  end(&fixture);
+}
+
 /* A pattern that reads all samples is proposed; of two that read them as other times, none is. */
 TEST("/draft/a-pattern-of-the-time")
 {
@@ -82,8 +96,8 @@ TEST("/draft/a-pattern-of-the-time")
 TEST("/draft/words-for-a-shell")
 {
   g_auto(Fixture) fixture = draft_of("{\"Device A\":[{\"x\":1}],\"ts\":1795452860,\"v\":1}");
-  g_assert_false(set_key(&fixture, "$key"));
-  assert_said(&fixture, TIDE_ERROR_USAGE, "write '{ field: $key }' in its place in the configuration");
+  g_assert_true(set_key(&fixture, "$key"));
+  g_assert_cmpstr(fixture.draft.proposal.key->pdata[0], ==, "$key");
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   gboolean is_quoted = FALSE;
   for (guint i = 0; i < notes->len; i++)
@@ -138,8 +152,8 @@ TEST("/draft/refused")
   assert_said(&fixture, TIDE_ERROR_DATA, "the first is '1'");
   g_assert_false(tide_init_draft_set_time(draft, "some", &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "of only 1 of 2 readings");
-  g_assert_false(set_key(&fixture, "some"));
-  assert_said(&fixture, TIDE_ERROR_DATA, "only 1 of 2 readings have 'some'");
+  g_assert_true(set_key(&fixture, "some")); /* what lacks it has a default there */
+  g_assert_cmpuint(draft->proposal.lacking->len, ==, 1);
   end(&fixture);
   fixture = draft_of("{\"ts\":1795452860,\"v\":1.5}");
   g_assert_false(tide_init_draft_guess_key(&fixture.draft, &fixture.error));
@@ -178,8 +192,8 @@ TEST("/draft/notes")
 {
   static const char two[] = "{\"host\":\"a\",\"disk\":\"x\",\"ts\":1795452860,\"v\":1}\n"
                             "{\"host\":\"a\",\"disk\":\"y\",\"ts\":1795452860,\"v\":2}";
-  assert_notes(two, NULL, "would be written into its row", FALSE);
-  assert_notes(two, "host", "1 reading has key and time of another one", TRUE);
+  assert_notes(two, NULL, "would be overwritten by another reading's", FALSE);
+  assert_notes(two, "host", "2 values would be overwritten by another reading's of the same key and time", TRUE);
   assert_notes(two, NULL, "no more than itself", FALSE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":1}", NULL, "no more than itself", TRUE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":\"1.5\"}", NULL, "no field holds a number", FALSE);
@@ -240,7 +254,7 @@ TEST("/draft/doubts-of-the-key")
   assert_doubt("{\"site\":\"a\",\"machine\":\"m\",\"ts\":1795452860}", NULL, NULL);
   /* Two readings of one thing and moment, which no field tells apart. */
   assert_doubt("{\"host\":\"a\",\"v\":1.5,\"ts\":1795452860}\n{\"host\":\"a\",\"v\":2.5,\"ts\":1795452860}",
-               "key 'host' is a guess: 1 of 2 readings has key and time of another one with other values",
+               "key 'host' is a guess: of these 2 readings, 1 value would be overwritten by another one's of the",
                "or take it as it is with '--key host'");
 }
 
@@ -315,7 +329,7 @@ TEST("/draft/each")
   g_assert_true(set_key(&fixture, "buoy"));
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   g_assert_cmpuint(notes->len, ==, 1);
-  g_assert_true(g_str_has_prefix(notes->pdata[0], "1 reading has key and time of another one"));
+  g_assert_true(g_str_has_prefix(notes->pdata[0], "2 values would be overwritten"));
   g_assert_nonnull(strstr(notes->pdata[0], "('qualifier'; see JSON in docs/configuration.md)"));
   end(&fixture);
 }
@@ -338,5 +352,5 @@ TEST("/draft/time-of-the-record")
   g_assert_true(set_key(&fixture, "host"));
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(draft);
   g_assert_cmpuint(notes->len, ==, 1);
-  g_assert_nonnull(strstr(notes->pdata[0], "4 readings have key and time of another one"));
+  g_assert_nonnull(strstr(notes->pdata[0], "8 values would be overwritten"));
 }

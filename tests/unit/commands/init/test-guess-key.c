@@ -1,7 +1,7 @@
 /* Which fields are taken for the row key, and what stands between them. */
 #include "commands/init/guess_key.h"
 
-#include "commands/init/guess_time.h"
+#include "commands/init/draft.h"
 #include "unit/sample_survey.h"
 #include "unit/test_case.h"
 
@@ -12,18 +12,15 @@ static char *
 taken(const char *text)
 {
   g_autoptr(TideInitSamples) samples = read_samples(text);
-  const TideFieldSurvey *survey = samples->survey;
-  g_autoptr(GArray) times = tide_guess_times(survey, NOW_MS);
-  g_autoptr(GPtrArray) candidates = tide_guess_key_candidates(survey, times);
-  const TideSurveyField *time = times->len > 0 ? g_array_index(times, TideTimeGuess, 0).field : NULL;
-  g_autoptr(GPtrArray) key = tide_guess_key(survey, time, candidates);
-  if (key->len == 0)
+  g_auto(TideInitDraft) draft;
+  tide_init_draft_begin(&draft, samples, NOW_MS);
+  g_assert_true(tide_init_draft_guess_time(&draft, NULL) || tide_init_draft_set_time(&draft, "$timestamp", NULL));
+  if (!tide_init_draft_guess_key(&draft, NULL))
     return g_strdup("-");
   GString *names = g_string_new(NULL);
-  for (guint i = 0; i < key->len; i++)
-    g_string_append_printf(names, "%s%s", i > 0 ? "," : "", ((const TideSurveyField *)key->pdata[i])->name);
-  const char *separator = tide_guess_separator(key);
-  g_string_append_printf(names, " %s", separator != NULL ? separator : "escape");
+  for (guint i = 0; i < draft.proposal.key->len; i++)
+    g_string_append_printf(names, "%s%s", i > 0 ? "," : "", (const char *)draft.proposal.key->pdata[i]);
+  g_string_append_printf(names, " %s", draft.proposal.separator != NULL ? draft.proposal.separator : "escape");
   return g_string_free(names, FALSE);
 }
 
@@ -51,7 +48,7 @@ TEST("/guess-key/rules")
       {"{\"host\":[1]," T0 "}", "-"},
       {"{\"host\":\"a\\nb\"," T0 "}", "-"},
       {"{\"host\":\"\"," T0 "}", "-"},
-      {"{\"host\":\"a\"," T0 ",\"rack\":\"r\"}\n{" T1 ",\"rack\":\"r\"}", "rack #"},
+      {"{\"host\":\"a\"," T0 ",\"rack\":\"r\"}\n{" T1 ",\"rack\":\"r\"}", "rack,host #"},
       {"{\"$id\":\"a\"," T0 "}", "-"},
       /* a state names no thing, however often it comes again, nor does what was not measured */
       {"{\"id\":5,\"contact\":\"ON\"," T0 "}\n{\"id\":5,\"contact\":\"ON\"," T1
@@ -78,7 +75,19 @@ TEST("/guess-key/rules")
       /* without a time the readings of one message have the record's, and those of two messages each its own */
       {"[" CORE("cpu0", "1") "," CORE("cpu1", "2") "]\n[" CORE("cpu0", "1") "," CORE("cpu1", "2") "]", "host,core #"},
       {CORE("cpu0", "1") "\n" CORE("cpu1", "2"), "host #"},
-      {"[" CORE("cpu0", "1") "," CORE("cpu0", "1") "]", "host #"},
+      {"[" CORE("cpu0", "1") "," CORE("cpu0", "1") "]", "host,core #"},
+      /* what identifies is in the key however many there are of it, also where some readings lack it; of a number only
+       * by a name that numbers have */
+      {"{\"name\":\"metric1\",\"value\":10," T0 ",\"serialNumber\":\"28037\"}", "name,serialNumber #"},
+      {"{\"model\":\"Acurite\",\"id\":12,\"channel\":1," T0 ",\"temp\":20.5}", "model,id,channel #"},
+      {"{\"host\":\"a\",\"disk\":71,\"core\":4," T0 "}", "host #"},
+      /* the long form, whatever its times */
+      {"{\"deviceId\":\"d0\",\"metric\":\"temp\",\"value\":20," T0 "}\n"
+       "{\"deviceId\":\"d0\",\"metric\":\"hum\",\"value\":61," T1 "}\n"
+       "{\"deviceId\":\"d0\",\"metric\":\"hum\",\"value\":62,\"ts\":1795452862}",
+       "deviceId,metric #"},
+      {"{\"host\":\"a\",\"type\":\"temp\",\"value\":20," T0 "}", "host,type #"},
+      {"{\"host\":\"a\",\"type\":\"temp\",\"load\":20," T0 "}", "host #"},
       /* but no measured number, though it would tell more of them apart */
       {"{\"host\":\"a\"," T0 ",\"disk\":\"x\",\"n\":3}\n{\"host\":\"a\"," T0
        ",\"disk\":\"x\",\"n\":4}\n{\"host\":\"a\"," T0 ",\"disk\":\"y\",\"n\":5}",
