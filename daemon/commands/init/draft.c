@@ -112,6 +112,11 @@ header_note(const TideInitDraft *draft)
   gboolean has_header = decode->format == TIDE_FORMAT_CSV && decode->csv.columns == NULL;
   for (guint i = 0; has_header && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
+    if (field->name[0] == '#' || draft->survey->fields->len == 1)
+      return g_strdup_printf("'%s' is taken for the names of the columns, as is the first line of each message: where "
+                             "lines stand before that, '--readings csv.skip_lines=1' passes over so many, and "
+                             "--readings \"csv.comment='#'\" over those that begin so",
+                             field->shown);
     if (g_ascii_isdigit(field->name[0]))
       return g_strdup_printf("'%s' is taken for the name of a column, as is all of the first line of each message: "
                              "where that is a reading, name the columns with '--columns host,ts,...'",
@@ -149,12 +154,16 @@ put_time(TideInitDraft *draft, const TideTimeGuess *guess)
   const TideSurveyField *field = guess != NULL ? guess->field : NULL;
   const TideTimeForm *form = guess != NULL ? guess->form : NULL;
   gboolean needs_zone = guess != NULL && guess->needs_zone;
-  draft->proposal.time_step_ns = guess != NULL ? guess->step_ns : 0;
+  draft->proposal.time_parts.step_ns = guess != NULL ? guess->step_ns : 0;
+  draft->proposal.time_parts.date_field = guess != NULL && guess->date != NULL ? guess->date->name : NULL;
+  draft->proposal.time_parts.date_pattern = guess != NULL && guess->date != NULL ? guess->date_form->pattern : NULL;
+  draft->proposal.time_parts.plus_field = guess != NULL && guess->plus != NULL ? guess->plus->name : NULL;
+  draft->proposal.time_parts.plus_unit = guess != NULL ? guess->plus_unit : NULL;
   draft->time = field;
   draft->form = form;
   draft->needs_zone = needs_zone;
   draft->proposal.time_format = form != NULL ? form->format : TIDE_TIME_RECORD;
-  draft->proposal.time_pattern = form != NULL ? form->pattern : NULL;
+  draft->proposal.time_parts.pattern = form != NULL ? form->pattern : NULL;
   g_free(draft->proposal.time_field);
   draft->proposal.time_field = field != NULL ? g_strdup(field->name) : NULL;
   if (!needs_zone)
@@ -189,6 +198,8 @@ tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
     return put_guess(draft, best, error);
   char text[TIDE_ISO_TIME_BYTES];
   g_autofree char *names = field_names(draft), *envelope = envelope_note(draft);
+  if (envelope == NULL)
+    envelope = header_note(draft);
   g_autofree char *perhaps = best == NULL ? g_strdup("")
                                           : g_strdup_printf("; '%s' could be it, in %s (%s)", best->field->shown,
                                                             tide_time_format_word(best->form->format),

@@ -191,8 +191,14 @@ tide_survey_name_has(const char *name, const char *const *words)
 {
   g_autoptr(GPtrArray) own = words_of(name);
   for (guint i = 0; i < own->len; i++) {
-    if (g_strv_contains(words, own->pdata[i]))
+    char *word = own->pdata[i];
+    if (g_strv_contains(words, word))
       return TRUE;
+    if (strlen(word) > strlen("id") && g_str_has_suffix(word, "id")) {
+      word[strlen(word) - strlen("id")] = '\0';
+      if (g_strv_contains(words, word))
+        return TRUE;
+    }
   }
   return FALSE;
 }

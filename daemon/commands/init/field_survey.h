@@ -58,8 +58,8 @@ guint tide_survey_n_distinct(const TideSurveyField *field);
 /* The same of all @fields (element-type TideSurveyField) together. */
 guint tide_field_survey_n_distinct(const TideFieldSurvey *survey, const GPtrArray *fields);
 
-/* Whether @name speaks of one of @words (NULL-terminated, lower case): "deviceId" and "meta/device-id" of "device" and
- * of "id". Only what stands behind the last '/' counts. */
+/* Whether @name speaks of one of @words (NULL-terminated, lower case): "deviceId", "meta/device-id" and "deviceid" of
+ * "device", and the first two of "id". Only what stands behind the last '/' counts. */
 gboolean tide_survey_name_has(const char *name, const char *const *words);
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 #include "commands/init/guess_time.h"
 
+#include "decode/formats.h"
 #include "model/reading.h"
 
 #define DAY_NS (86400 * 1000 * TIDE_NS_PER_MS)
@@ -92,19 +93,111 @@ tells_readings_apart(const TideFieldSurvey *survey, const TideSurveyField *field
   return FALSE;
 }
 
+/* Whether @name and @other stand in one object. */
+static gboolean
+are_siblings(const char *name, const char *other)
+{
+  const char *slash = strrchr(name, '/'), *other_slash = strrchr(other, '/');
+  gsize len = slash != NULL ? (gsize)(slash - name) : 0;
+  return len == (other_slash != NULL ? (gsize)(other_slash - other) : 0) && strncmp(name, other, len) == 0;
+}
+
+/* Whether all values of @field are whole numbers below @end. */
+static gboolean
+is_below(const TideSurveyField *field, gint64 end)
+{
+  for (guint i = 0; i < field->values->len; i++) {
+    const TideSurveyValue *value = tide_survey_value(field, i);
+    const char *text = (const char *)value->text.data;
+    char *rest = NULL;
+    if (value->kind != TIDE_VALUE_NUMBER || g_ascii_strtoll(text, &rest, 10) >= end || text[0] == '-' || *rest != '\0')
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Seconds, and what is finer in a member beside them. */
+static void
+find_plus(const TideFieldSurvey *survey, TideTimeGuess *guess)
+{
+  static const struct {
+    const char *names[6], *unit;
+    gint64 end, step_ns;
+  } parts[] = {
+      {{"ns", "nanos", "nanoseconds", "nsec", "nanosec"}, "ns", 1000000000, 1},
+      {{"us", "micros", "microseconds", "usec", "microsec"}, "us", 1000000, 1000},
+      {{"ms", "millis", "milliseconds", "msec", "millisec"}, "ms", 1000, TIDE_NS_PER_MS},
+  };
+  if (guess->form->format != TIDE_TIME_EPOCH_S)
+    return;
+  for (guint i = 0; i < survey->fields->len; i++) {
+    const TideSurveyField *field = survey->fields->pdata[i];
+    for (gsize k = 0; k < G_N_ELEMENTS(parts) && field != guess->field && guess->plus == NULL; k++) {
+      if (!tide_survey_name_has(field->name, parts[k].names) || !are_siblings(field->name, guess->field->name) ||
+          !is_below(field, parts[k].end))
+        continue;
+      guess->plus = field;
+      guess->plus_unit = parts[k].unit;
+      guess->step_ns = MIN(guess->step_ns, parts[k].step_ns);
+    }
+  }
+}
+
+/* The form of @field's values, which are dates, or times of day, alone; NULL: they are neither, or it is not plain. */
+static const TideTimeForm *
+half_of(const TideSurveyField *field, gboolean is_date, gint64 now_ms)
+{
+  const TideTimeForm *found = NULL;
+  guint64 sum_ns = 0;
+  for (guint i = 0; tide_time_form_at(i) != NULL && field->is_nameable; i++) {
+    TideTimeGuess guess = {.field = field, .form = tide_time_form_at(i)};
+    if (guess.form->is_moment || guess.form->pattern == NULL || !read_all(field, i, now_ms, &guess) ||
+        is_date != (guess.newest_ns >= DAY_NS))
+      continue;
+    if (found != NULL && guess.sum_ns != sum_ns)
+      return NULL;
+    found = found != NULL ? found : guess.form;
+    sum_ns = guess.sum_ns;
+  }
+  return found;
+}
+
+/* A date in one member and a time of day in another. */
+static void
+add_halves(const TideFieldSurvey *survey, gint64 now_ms, GArray *guesses)
+{
+  TideTimeGuess guess = {.needs_zone = TRUE, .step_ns = TIDE_NS_PER_MS, .score = TIDE_TIME_GUESS_MIN_SCORE};
+  for (guint i = 0; i < survey->fields->len && guess.form == NULL; i++) {
+    guess.field = survey->fields->pdata[i];
+    guess.form = half_of(guess.field, FALSE, now_ms);
+  }
+  for (guint i = 0; i < survey->fields->len && guess.form != NULL && guess.date_form == NULL; i++) {
+    guess.date = survey->fields->pdata[i];
+    guess.date_form = half_of(guess.date, TRUE, now_ms);
+  }
+  if (guess.date_form != NULL)
+    g_array_append_val(guesses, guess);
+}
+
 GArray *
 tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms)
 {
   GArray *guesses = g_array_new(FALSE, FALSE, sizeof(TideTimeGuess));
+  const TideSurveyField *measurement = tide_field_survey_find(survey, TIDE_INFLUX_MEASUREMENT);
+  gboolean is_of_lines = measurement != NULL && measurement->names_lines;
   for (guint i = 0; i < survey->fields->len; i++) {
     TideTimeGuess guess;
     if (!try_forms(survey->fields->pdata[i], now_ms, &guess))
       continue;
     guess.score += tells_readings_apart(survey, guess.field) ? 6 : 0;
+    guess.score += is_of_lines && strcmp(guess.field->name, TIDE_INFLUX_TIME) == 0 ? 12 : 0; /* the line's own */
+    find_plus(survey, &guess);
     guint at = 0;
     while (at < guesses->len && g_array_index(guesses, TideTimeGuess, at).score >= guess.score)
       at++;
     g_array_insert_val(guesses, at, guess);
   }
+  if (guesses->len == 0)
+    add_halves(survey, now_ms, guesses);
   return guesses;
 }

@@ -9,11 +9,15 @@ G_BEGIN_DECLS
 typedef struct TideTimeGuess {
   const TideSurveyField *field; /* borrowed */
   const TideTimeForm *form;
-  const TideTimeForm *rival; /* that reads its values, too, as other times: days for months; NULL: none */
-  gboolean needs_zone;       /* its texts say no offset from UTC: newest_ns is as if they were of UTC */
-  gint64 newest_ns;          /* of its values */
-  guint64 sum_ns;            /* of all its values, to tell rivals */
-  gint64 step_ns;            /* the finest of its values, of ms, us and ns */
+  const TideTimeForm *rival;   /* that reads its values, too, as other times: days for months; NULL: none */
+  gboolean needs_zone;         /* its texts say no offset from UTC: newest_ns is as if they were of UTC */
+  gint64 newest_ns;            /* of its values */
+  guint64 sum_ns;              /* of all its values, to tell rivals */
+  gint64 step_ns;              /* the finest of its values, of ms, us and ns */
+  const TideSurveyField *date; /* borrowed: where the field is a time of day, its date; NULL: it has one */
+  const TideTimeForm *date_form;
+  const TideSurveyField *plus; /* borrowed: a number that is added, as nanoseconds beside seconds; NULL: none is */
+  const char *plus_unit;
   int score;
 } TideTimeGuess;
 

@@ -4,6 +4,7 @@
 #include "commands/cli/output.h"
 #include "commands/explain/explained_message.h"
 #include "commands/init/findings.h"
+#include "commands/init/guess_shape.h"
 #include "commands/init/init_samples.h"
 #include "commands/init/questions.h"
 #include "config/yaml/secret.h"
@@ -26,12 +27,22 @@
 #define GROUP "tidemark"
 #define TABLE "METRIC"
 
+/* Guesses of the messages' shape, more than any has signs. */
+#define MAX_SHAPES 12u
+
 #define FORMAT_WORD(word, value, name) [value] = word,
 static const char *const formats[] = {TIDE_FORMATS(FORMAT_WORD) NULL};
 #define FORMAT_IN_HELP(word, value, name) " " word
 
 /* In the order of TideSchemaFraming. */
 static const char *const framings[] = {"none", "confluent", NULL};
+
+typedef struct InitRegistry {
+  const char *url;
+  const char *user;
+  const char *password;
+  const char *ca;
+} InitRegistry;
 
 typedef struct InitOptions {
   gboolean from_topic;
@@ -40,10 +51,7 @@ typedef struct InitOptions {
   const char *columns;
   const char *each;
   const char *schema;
-  const char *registry;
-  const char *registry_user;
-  const char *registry_password;
-  const char *registry_ca;
+  InitRegistry registry;
   const char *message;
   int framing; /* TideSchemaFraming */
   guint64 count;
@@ -55,7 +63,9 @@ typedef struct InitOptions {
   const char *gateways;
   const char *time;
   const char *zone;
-  GPtrArray *key; /* (element-type utf8) */
+  GPtrArray *key;      /* (element-type utf8) */
+  GPtrArray *readings; /* (element-type utf8): NAME=YAML */
+  gboolean as_is;
   const char *table;
   const char *dead_letters;
 } InitOptions;
@@ -65,6 +75,8 @@ typedef struct Init {
   const char *path;         /* of the file to make */
   const char *samples_path; /* NULL: standard input, or the topic */
   const char *properties;   /* as those of a proposal; NULL: none */
+  GPtrArray *said;          /* owned (element-type utf8): settings of `readings` */
+  GPtrArray *readings;      /* owned (element-type utf8): those, and what is guessed */
   TideInitSamples *samples; /* owned */
   TideInitDraft draft;
   gboolean is_container; /* samples_path is one of Avro */
@@ -118,6 +130,7 @@ fill_places(const Init *init, TideInitProposal *proposal)
   proposal->table = g_strdup(options->table != NULL ? options->table : TABLE);
   proposal->dead_letters = g_strdup(options->dead_letters);
   proposal->salt = (guint32)options->salt;
+  proposal->readings = g_ptr_array_ref(init->readings);
 }
 
 /* As `check --offline` does. @path: of the file that @text is to become. NULL: what is wrong is printed. */
@@ -163,43 +176,151 @@ take_containers(const Init *init, TideConfig *config, GError **error)
   return !init->is_container || tide_command_choose_source(config, NULL, error) != NULL;
 }
 
-/* Paths are from where the command runs, and come back as absolute ones: the file to make may stand elsewhere, or be
- * copied. FALSE: what is said of their form is wrong. */
+/* The file of samples is the schema, too. */
 static gboolean
-begin_samples(Init *init, GError **error)
+names_own_schema(const Init *init)
+{
+  return init->is_container && init->options->schema == NULL && init->options->registry.url == NULL;
+}
+
+/* Samples as the readings of a configuration say that is made of all that is known so far. Paths are from where the
+ * command runs, and come back as absolute ones: the file to make may stand elsewhere, or be copied. NULL: what is said
+ * of their form is wrong. */
+static TideInitSamples *
+new_samples(const Init *init, GError **error)
 {
   const InitOptions *options = init->options;
-  TideReadingFormat format = (TideReadingFormat)options->format;
-  if ((tide_formats[format].takes & TIDE_TAKES_SCHEMA) == 0) {
-    init->samples = tide_init_samples_new((TideInitForm){.format = format,
-                                                         .columns = options->columns,
-                                                         .each = options->each,
-                                                         .framing = (TideSchemaFraming)options->framing});
-    return TRUE;
-  }
-  gboolean is_own = init->is_container && options->schema == NULL && options->registry == NULL;
+  gboolean is_own = names_own_schema(init);
   g_autofree char *schema = g_strdup(is_own ? init->samples_path : options->schema),
                   *message = g_strdup(options->message);
-  g_autofree char *url = g_strdup(options->registry), *user = g_strdup(options->registry_user);
-  g_autofree char *password = g_strdup(options->registry_password), *ca = g_strdup(options->registry_ca);
-  g_autofree char *each = g_strdup(options->each);
-  TideDecodeOptions decode = {.format = format,
+  g_autofree char *url = g_strdup(options->registry.url), *user = g_strdup(options->registry.user);
+  g_autofree char *password = g_strdup(options->registry.password), *ca = g_strdup(options->registry.ca);
+  g_auto(GStrv) columns = options->columns != NULL ? g_strsplit(options->columns, ",", -1) : NULL;
+  TideDecodeOptions decode = {.format = (TideReadingFormat)options->format,
                               .schema_file = schema,
                               .message = message,
                               .framing = (TideSchemaFraming)options->framing,
-                              .layout.each = each};
+                              .csv.columns = columns};
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
   TideConfig *config = load_places(init, &decode, &registry, error);
   if (config == NULL)
-    return FALSE;
-  if (is_own)
+    return NULL;
+  gboolean good = take_containers(init, config, error);
+  TideInitSamples *samples = tide_init_samples_new_by(config);
+  samples->is_container = init->is_container;
+  samples->is_delimiter_given = tide_shape_setting(init->readings, "csv.delimiter") != NULL;
+  if (!good)
+    g_clear_pointer(&samples, tide_init_samples_free);
+  return samples;
+}
+
+static gboolean
+begin_samples(Init *init, GError **error)
+{
+  init->samples = new_samples(init, error);
+  if (init->samples != NULL && names_own_schema(init))
     tide_say("note: the schema is the one in '%s', which the configuration names: if that will not stay there, "
              "keep its schema in a file of its own and name that with '--schema'",
              init->samples_path);
-  gboolean good = take_containers(init, config, error);
-  init->samples = tide_init_samples_new_by(config);
-  init->samples->is_container = init->is_container;
+  return init->samples != NULL;
+}
+
+static GPtrArray *
+copy_settings(const GPtrArray *settings)
+{
+  GPtrArray *copy = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < settings->len; i++)
+    g_ptr_array_add(copy, g_strdup(settings->pdata[i]));
+  return copy;
+}
+
+/* @settings: "NAME=YAML", one a line, in place of others of the same names. FALSE: somebody has said one of these. */
+static gboolean
+add_settings(const Init *init, GPtrArray *readings, const char *settings)
+{
+  g_auto(GStrv) lines = g_strsplit(settings, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    g_autofree char *name = g_strndup(*line, strcspn(*line, "="));
+    if (tide_shape_setting(init->said, name) != NULL)
+      return FALSE;
+    for (guint i = 0; i < readings->len; i++)
+      if (strncmp(readings->pdata[i], *line, strlen(name) + 1) == 0)
+        g_ptr_array_remove_index(readings, i--);
+    g_ptr_array_add(readings, g_strdup(*line));
+  }
+  return TRUE;
+}
+
+/* Whether all samples can be read by @settings, too; then they are. */
+static gboolean
+try_settings(Init *init, const char *settings)
+{
+  Init with = *init;
+  with.readings = copy_settings(init->readings);
+  g_autoptr(TideInitSamples) again =
+      settings != NULL && add_settings(init, with.readings, settings) ? new_samples(&with, NULL) : NULL;
+  if (again != NULL)
+    tide_init_samples_read_again(again, init->samples);
+  gboolean good = again != NULL && again->n_bad <= init->samples->n_bad && again->survey->n_readings > 0;
+  if (good) {
+    tide_init_samples_free(init->samples);
+    init->samples = g_steal_pointer(&again);
+    g_ptr_array_unref(init->readings);
+    init->readings = with.readings;
+  } else
+    g_ptr_array_unref(with.readings);
   return good;
+}
+
+/* Where the readings are in the messages, as far as the samples show it plainly, and are read by it. */
+static void
+guess_shape(Init *init)
+{
+  g_autoptr(GPtrArray) tried = g_ptr_array_new_with_free_func(g_free);
+  gboolean may = !init->options->as_is && (tide_formats[init->options->format].takes & TIDE_TAKES_STRUCTURE) != 0;
+  while (may && tried->len < MAX_SHAPES) {
+    g_auto(TideShapeGuess) guess = {0};
+    const GPtrArray *all = init->samples->all;
+    TideBytes unread = all->len > 0 ? ((const TideInitSample *)all->pdata[0])->message.value : TIDE_BYTES_EMPTY;
+    may = tide_guess_shape(init->samples->survey, unread, init->readings, tried, &guess);
+    if (may && !try_settings(init, guess.settings))
+      (void)try_settings(init, guess.instead);
+    if (may)
+      g_ptr_array_add(tried, g_strdup(guess.settings));
+  }
+  g_autoptr(GString) guessed = g_string_new(NULL);
+  for (guint i = 0; i < init->readings->len; i++) {
+    const char *setting = init->readings->pdata[i], *equals = strchr(setting, '=');
+    g_autofree char *name = g_strndup(setting, (gsize)(equals - setting));
+    if (tide_shape_setting(init->said, name) == NULL)
+      g_string_append_printf(guessed, "%s'%s: %s'", guessed->len > 0 ? ", " : "", name, equals + 1);
+  }
+  if (guessed->len > 0)
+    tide_say(
+        "note: the samples are read by the readings' %s: '--readings NAME=YAML' says it otherwise, '--as-is' takes "
+        "messages as they stand",
+        guessed->str);
+}
+
+/* What `--readings` and `--each` say. */
+static gboolean
+take_settings(Init *init, GError **error)
+{
+  const InitOptions *options = init->options;
+  init->said = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < options->readings->len; i++) {
+    const char *setting = options->readings->pdata[i];
+    if (strchr(setting, '=') == NULL || setting[0] == '=')
+      return tide_fail(error, TIDE_ERROR_USAGE, "'--readings' takes NAME=YAML, got '%s'", setting);
+    g_ptr_array_add(init->said, g_strdup(setting));
+  }
+  if (options->each != NULL) {
+    GString *each = g_string_new("each=");
+    tide_yaml_append_scalar(each, options->each, strlen(options->each));
+    g_ptr_array_add(init->said, g_string_free(each, FALSE));
+  }
+  init->readings = copy_settings(init->said);
+  return TRUE;
 }
 
 /* Of a regular file: what is taken from a pipe is gone. */
@@ -252,6 +373,8 @@ read_samples(Init *init, GError **error)
                            : init->samples_path != NULL ? g_strdup_printf("'%s'", init->samples_path)
                                                         : g_strdup("standard input");
   gboolean ok = options->from_topic ? read_topic(init, error) : read_text(init, error);
+  if (ok)
+    guess_shape(init);
   return ok && tide_init_samples_check(init->samples, where, error);
 }
 
@@ -382,12 +505,12 @@ check_schema_options(const InitOptions *options, gboolean is_container, GError *
 {
   gboolean is_avro = options->format == TIDE_FORMAT_AVRO, is_protobuf = options->format == TIDE_FORMAT_PROTOBUF;
   gboolean is_framed = options->framing == TIDE_FRAMING_CONFLUENT;
-  if (options->registry == NULL &&
-      (options->registry_user != NULL || options->registry_password != NULL || options->registry_ca != NULL))
+  if (options->registry.url == NULL &&
+      (options->registry.user != NULL || options->registry.password != NULL || options->registry.ca != NULL))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
-  gboolean says_none = options->schema == NULL && options->registry == NULL;
-  if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry != NULL)))
+  gboolean says_none = options->schema == NULL && options->registry.url == NULL;
+  if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry.url != NULL)))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--format avro' needs '--schema', the file with the schema of all messages, or '--registry', "
                      "where those are that messages name by a number, and not both; of an object container file, whose "
@@ -412,7 +535,7 @@ check_options(const TideCommandCall *call, const Init *init, GError **error)
   return check_format_takes(options, "--columns", options->columns != NULL, TIDE_TAKES_CSV, error) &&
          check_format_takes(options, "--each", options->each != NULL, TIDE_TAKES_STRUCTURE, error) &&
          check_format_takes(options, "--schema", options->schema != NULL, TIDE_TAKES_SCHEMA, error) &&
-         check_format_takes(options, "--registry", options->registry != NULL, TIDE_TAKES_REGISTRY, error) &&
+         check_format_takes(options, "--registry", options->registry.url != NULL, TIDE_TAKES_REGISTRY, error) &&
          check_format_takes(options, "--message", options->message != NULL, TIDE_TAKES_MESSAGE, error) &&
          check_format_takes(options, "--framing", is_framed, TIDE_TAKES_FRAMING, error) &&
          check_schema_options(options, init->is_container, error);
@@ -487,14 +610,17 @@ init_configuration(TideCommandCall *call, GError **error)
   g_autofree char *properties = property_lines(init.options->kafka, error);
   init.properties = properties;
   if ((properties == NULL && init.options->kafka->len > 0) || !check_options(call, &init, error) ||
-      !tide_init_check_path(init.path, error) || !begin_samples(&init, error))
+      !tide_init_check_path(init.path, error))
     return FALSE;
-  g_autoptr(TideInitSamples) samples = init.samples;
-  if (!read_samples(&init, error))
-    return FALSE;
-  tide_init_draft_begin(&init.draft, samples, tide_wall_clock_epoch_ms());
-  gboolean ok = make_proposal(&init, error) && write_configuration(call, &init, error);
-  tide_init_draft_clear(&init.draft);
+  gboolean ok = take_settings(&init, error) && begin_samples(&init, error) && read_samples(&init, error);
+  if (ok) {
+    tide_init_draft_begin(&init.draft, init.samples, tide_wall_clock_epoch_ms());
+    ok = make_proposal(&init, error) && write_configuration(call, &init, error);
+    tide_init_draft_clear(&init.draft);
+  }
+  g_clear_pointer(&init.samples, tide_init_samples_free);
+  g_clear_pointer(&init.said, g_ptr_array_unref);
+  g_clear_pointer(&init.readings, g_ptr_array_unref);
   return ok;
 }
 
@@ -511,15 +637,18 @@ static const TideOption init_options[] = {
      "of csv, the names of each line's values, with commas between them (the first line of each message)"},
     {"each", "PATH", TIDE_TEXT(InitOptions, each),
      "the way to the readings of each message, as 'readings.each' has it: payload/metrics, servers/{server}"},
+    {"readings", "NAME=YAML", TIDE_LIST(InitOptions, readings),
+     "an option of 'readings', such as csv.skip_lines=2 or 'null_values=[\"\", NA]'; again for more"},
+    {"as-is", NULL, TIDE_FLAG(InitOptions, as_is), "look for no readings inside of messages or texts"},
     {"schema", "FILE", TIDE_TEXT(InitOptions, schema),
      "of avro, the schema of all messages; of protobuf, a descriptor set (protoc --include_imports "
      "--descriptor_set_out)"},
-    {"registry", "URL", TIDE_TEXT(InitOptions, registry),
+    {"registry", "URL", TIDE_TEXT(InitOptions, registry.url),
      "of avro, in place of '--schema': the schema registry with what messages name by a number"},
-    {"registry-user", "NAME", TIDE_TEXT(InitOptions, registry_user), "who asks the registry (nobody in particular)"},
-    {"registry-password", "FILE", TIDE_TEXT(InitOptions, registry_password),
+    {"registry-user", "NAME", TIDE_TEXT(InitOptions, registry.user), "who asks the registry (nobody in particular)"},
+    {"registry-password", "FILE", TIDE_TEXT(InitOptions, registry.password),
      "the user's password, in a file (mode 0600)"},
-    {"registry-ca", "FILE", TIDE_TEXT(InitOptions, registry_ca),
+    {"registry-ca", "FILE", TIDE_TEXT(InitOptions, registry.ca),
      "what must have signed the registry's certificate (what the system trusts)"},
     {"message", "NAME", TIDE_TEXT(InitOptions, message), "of protobuf, the full name of the message"},
     {"framing", "FRAMING", TIDE_CHOICE(InitOptions, framing),

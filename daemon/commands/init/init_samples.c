@@ -56,7 +56,8 @@ samples_of(TideInitForm form, TideConfig *config)
   samples->names = tide_field_names_new();
   samples->decoder = tide_decoder_new(samples->decode, samples->names, 0);
   samples->survey = tide_field_survey_new();
-  samples->messages = g_ptr_array_new_with_free_func(free_sample);
+  samples->all = g_ptr_array_new_with_free_func(free_sample);
+  samples->messages = g_ptr_array_new();
   return samples;
 }
 
@@ -85,6 +86,7 @@ tide_init_samples_free(TideInitSamples *samples)
   tide_config_free(samples->defaults);
   tide_field_survey_free(samples->survey);
   g_ptr_array_unref(samples->messages);
+  g_ptr_array_unref(samples->all);
   g_free(samples->first_bad);
   g_free(samples);
 }
@@ -141,9 +143,19 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
     return "'--each' is the way to the readings of each message, a name for each step: payload/metrics, or "
            "servers/{server} "
            "where names are data";
-  if (samples->form.columns != NULL)
+  if (samples->decode->csv.columns != NULL)
     return "'--columns' names the values of each line, in their order";
   return samples->form.format == TIDE_FORMAT_CSV ? NO_HEADER : "see readings in docs/configuration.md";
+}
+
+/* (transfer full) */
+static char *
+place_of(const TideInitSample *sample)
+{
+  if (sample->line == 0)
+    return g_strdup_printf("partition %d, offset %" G_GINT64_FORMAT, sample->message.partition, sample->message.offset);
+  return strchr(sample->unit, ' ') != NULL ? g_strdup(sample->unit)
+                                           : g_strdup_printf("%s %" G_GUINT64_FORMAT, sample->unit, sample->line);
 }
 
 static void
@@ -187,6 +199,8 @@ static void
 choose_delimiter(TideInitSamples *samples, TideBytes text)
 {
   TideDecodeOptions *decode = samples->decode;
+  for (guint32 i = 0; i < decode->csv.skip_lines && memchr(text.data, '\n', text.len) != NULL; i++)
+    text = tide_bytes_from(text, (gsize)((const guint8 *)memchr(text.data, '\n', text.len) - text.data) + 1);
   char delimiter = likely_delimiter(text, decode->csv.columns);
   g_free(decode->csv.delimiter);
   decode->csv.delimiter = delimiter == ',' ? NULL : g_strndup(&delimiter, 1);
@@ -222,9 +236,10 @@ headers_of(const TideMessage *message)
 
 /* With the record's key, where it is a text. */
 static gboolean
-survey_reading(TideInitSamples *samples, const TideMessage *message, const TideReading *reading)
+survey_reading(TideInitSamples *samples, const TideInitSample *sample, const TideReading *reading)
 {
-  if (samples->n_lines > 0 || !message->has_key || message->key.len == 0 || !is_text(message->key))
+  const TideMessage *message = &sample->message;
+  if (sample->line > 0 || !message->has_key || message->key.len == 0 || !is_text(message->key))
     return tide_field_survey_add(samples->survey, samples->messages->len, reading);
   g_autofree TideField *fields = g_new(TideField, reading->n_fields + 1);
   TideReading with = *reading;
@@ -237,35 +252,61 @@ survey_reading(TideInitSamples *samples, const TideMessage *message, const TideR
 
 /* FALSE: it cannot be used. */
 static gboolean
-add_message(TideInitSamples *samples, const TideMessage *message, const char *place)
+survey_message(TideInitSamples *samples, TideInitSample *sample)
 {
   TideReading *readings;
   guint32 n_readings;
   TideReject reject;
-  if (samples->form.format == TIDE_FORMAT_CSV && samples->messages->len == 0)
+  const TideMessage *message = &sample->message;
+  if (samples->form.format == TIDE_FORMAT_CSV && samples->messages->len == 0 && !samples->is_delimiter_given)
     choose_delimiter(samples, message->value);
   if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
+    g_autofree char *place = place_of(sample);
     if (reject.reason != TIDE_REJECT_EMPTY) /* a comment between lines, say */
       note_bad(samples, message, place, &reject);
     return FALSE;
   }
-  if (n_readings == 0)
-    return TRUE;
-  for (guint32 i = 0; i < n_readings && survey_reading(samples, message, &readings[i]); i++)
+  for (guint32 i = 0; i < n_readings && (readings[i].is_skipped || survey_reading(samples, sample, &readings[i])); i++)
     continue;
-  TideInitSample *sample = g_new0(TideInitSample, 1);
-  sample->message =
-      (TideMessage){.partition = message->partition,
-                    .offset = message->offset,
-                    .timestamp_ms = message->timestamp_ms,
-                    .value = tide_bytes(g_memdup2(message->value.data, message->value.len), message->value.len),
-                    .has_value = TRUE,
-                    .key = tide_bytes(g_memdup2(message->key.data, message->key.len), message->key.len),
-                    .has_key = message->has_key};
-  sample->headers = headers_of(message);
-  sample->line = samples->n_lines;
-  g_ptr_array_add(samples->messages, sample);
+  if (n_readings > 0)
+    g_ptr_array_add(samples->messages, sample);
   return TRUE;
+}
+
+/* @headers: (transfer full) (nullable) */
+static gboolean
+keep_message(TideInitSamples *samples, const TideMessage *message, GHashTable *headers, const char *unit, guint64 line)
+{
+  TideInitSample *sample = g_new0(TideInitSample, 1);
+  sample->message = *message;
+  sample->message.value.data = g_memdup2(message->value.data, message->value.len);
+  sample->message.key.data = g_memdup2(message->key.data, message->key.len);
+  sample->message.header_at = NULL;
+  sample->message.find_header = find_header;
+  sample->message.headers = headers;
+  sample->headers = headers;
+  sample->unit = unit;
+  sample->line = line;
+  g_ptr_array_add(samples->all, sample);
+  return survey_message(samples, sample);
+}
+
+static gboolean
+add_message(TideInitSamples *samples, const TideMessage *message, const char *unit)
+{
+  return keep_message(samples, message, headers_of(message), unit, samples->n_lines);
+}
+
+void
+tide_init_samples_read_again(TideInitSamples *samples, const TideInitSamples *before)
+{
+  samples->is_container = before->is_container;
+  samples->n_lines = before->n_lines;
+  for (guint i = 0; i < before->all->len; i++) {
+    const TideInitSample *sample = before->all->pdata[i];
+    (void)keep_message(samples, &sample->message, sample->headers != NULL ? g_hash_table_ref(sample->headers) : NULL,
+                       sample->unit, sample->line);
+  }
 }
 
 static TideMessage
@@ -283,8 +324,6 @@ tide_init_sample_message(const TideInitSample *sample, const char *topic)
 {
   TideMessage message = sample->message;
   message.topic = tide_bytes_of_string(topic);
-  message.find_header = find_header;
-  message.headers = sample->headers;
   return message;
 }
 
@@ -320,9 +359,8 @@ take_line(TideBytes line, gpointer data, GError **error)
   samples->n_lines++;
   keep_whole(samples, line);
   TideMessage message = message_of_text(line);
-  g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, samples->n_lines);
   if (!is_blank(line))
-    (void)add_message(samples, &message, place);
+    (void)add_message(samples, &message, "line");
   gboolean may_be_one = samples->whole != NULL && samples->n_bad > 0;
   return may_be_one || (samples->messages->len < samples->max && samples->n_bad < samples->max);
 }
@@ -331,14 +369,20 @@ take_line(TideBytes line, gpointer data, GError **error)
 static void
 try_whole(TideInitSamples *samples)
 {
-  g_autoptr(TideInitSamples) one = tide_init_samples_new(samples->form);
-  one->n_lines = 1;
   TideMessage message = message_of_text(tide_bytes(samples->whole->str, samples->whole->len));
-  if (!add_message(one, &message, "the whole"))
+  TideReading *readings;
+  guint32 n_readings;
+  TideReject reject;
+  if (!tide_decoder_decode(samples->decoder, &message, &readings, &n_readings, &reject))
     return;
-  TideInitSamples lines = *samples;
-  *samples = *one;
-  *one = lines;
+  g_ptr_array_set_size(samples->messages, 0);
+  g_ptr_array_set_size(samples->all, 0);
+  tide_field_survey_free(samples->survey);
+  samples->survey = tide_field_survey_new();
+  g_clear_pointer(&samples->first_bad, g_free);
+  samples->n_bad = 0;
+  samples->n_lines = 1;
+  (void)add_message(samples, &message, "the whole");
 }
 
 static gboolean
@@ -365,8 +409,7 @@ take_csv_record(TideInitSamples *samples, const TideBuffer *header, TideBytes li
   tide_buffer_append_bytes(&text, tide_buffer_bytes(header));
   tide_buffer_append_bytes(&text, line);
   TideMessage message = message_of_text(tide_buffer_bytes(&text));
-  g_autofree char *place = g_strdup_printf("line %" G_GUINT64_FORMAT, samples->n_lines);
-  (void)add_message(samples, &message, place);
+  (void)add_message(samples, &message, "line");
 }
 
 /* The records that @text begins with are taken off it, the first into @header where it is one. FALSE: no more is
@@ -374,9 +417,11 @@ take_csv_record(TideInitSamples *samples, const TideBuffer *header, TideBytes li
 static gboolean
 take_csv(TideInitSamples *samples, TideBuffer *header, TideBuffer *text, gboolean is_last)
 {
-  if (samples->n_lines == 0)
+  if (samples->n_lines == 0 && !samples->is_delimiter_given)
     choose_delimiter(samples, tide_buffer_bytes(text));
   TideFileFraming framing = tide_file_framing_of(samples->decode);
+  const TideCsvOptions *csv = &samples->decode->csv;
+  guint n_head = csv->skip_lines + (csv->header ? 1 + csv->skip_after_header : 0); /* as `load` has it */
   TideFrame frame = {0};
   gsize at = 0;
   while (!frame.is_cut && wants_more(samples) &&
@@ -384,7 +429,8 @@ take_csv(TideInitSamples *samples, TideBuffer *header, TideBuffer *text, gboolea
              TIDE_FRAME_FOUND) {
     TideBytes record = tide_bytes(text->data + at + frame.start, frame.len);
     samples->n_lines++; /* the one on which it begins */
-    if (samples->decode->csv.header && header->len == 0 && !frame.is_blank) {
+    if (samples->n_head < n_head && !frame.is_blank) {
+      samples->n_head++;
       tide_buffer_append_bytes(header, record);
       tide_buffer_append_byte(header, '\n');
     } else if (!frame.is_blank)
@@ -443,8 +489,7 @@ take_records_in_hand(TideInitSamples *samples, TideFileReader *reader)
   while (wants_more(samples) && tide_file_reader_next(reader, &record)) {
     samples->n_lines++;
     TideMessage message = message_of_text(record.text);
-    g_autofree char *place = g_strdup_printf("record %" G_GUINT64_FORMAT, samples->n_lines);
-    (void)add_message(samples, &message, place);
+    (void)add_message(samples, &message, "record");
     (void)tide_file_reader_pass(reader, record.offset + 1);
   }
 }
@@ -479,10 +524,8 @@ tide_init_samples_read_container(TideInitSamples *samples, const char *path, gui
 static gboolean
 take_record(const TideMessage *message, gpointer data)
 {
-  g_autofree char *place =
-      g_strdup_printf("partition %d, offset %" G_GINT64_FORMAT, message->partition, message->offset);
   if (message->has_value)
-    (void)add_message(data, message, place);
+    (void)add_message(data, message, "record");
   return TRUE;
 }
 

@@ -17,6 +17,7 @@ G_BEGIN_DECLS
 typedef struct TideInitSample {
   TideMessage message; /* its value and key are owned; of no topic; the time of a text is when it was read */
   GHashTable *headers; /* owned: name -> GBytes; NULL: each is TIDE_INIT_STAND_IN */
+  const char *unit;    /* what is counted: "line", "record"; or "the whole" */
   guint64 line;        /* of the text, from 1; 0: it is of a topic */
 } TideInitSample;
 
@@ -36,13 +37,16 @@ typedef struct TideInitSamples {
   TideFieldNames *names;
   TideDecoder *decoder;
   TideFieldSurvey *survey;
-  GPtrArray *messages;   /* (element-type TideInitSample) */
-  guint n_bad;           /* messages that could not be read */
-  char *first_bad;       /* what was wrong with the first; NULL: none was */
+  GPtrArray *all;      /* owned (element-type TideInitSample) */
+  GPtrArray *messages; /* (element-type TideInitSample, borrowed): those of them that could be read */
+  guint n_bad;         /* messages that could not be read */
+  char *first_bad;     /* what was wrong with the first; NULL: none was */
+  gboolean is_delimiter_given;
   gboolean is_container; /* they are records of an object container file */
   /* While a text is read: */
   guint64 max;
   guint64 n_lines; /* 0: it is a topic */
+  guint n_head;    /* of csv, records in front of each message */
   GString *whole;  /* what was read, up to the largest message; NULL: it was more */
 } TideInitSamples;
 
@@ -60,6 +64,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
  */
 gboolean tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
+/* The same messages, read once more, as @samples is to do it. */
+void tide_init_samples_read_again(TideInitSamples *samples, const TideInitSamples *before);
 
 /* The records of an object container file of Avro, each of which is a message. @samples: of a configuration that reads
  * such (choose_source.h). Errors: IO; DATA: there is no record before what is wrong with it. */

@@ -23,6 +23,7 @@ tide_init_proposal_clear(TideInitProposal *proposal)
   g_free(proposal->gateways);
   g_free(proposal->time_field);
   g_free(proposal->zone);
+  g_clear_pointer(&proposal->readings, g_ptr_array_unref);
   g_clear_pointer(&proposal->lacking, g_ptr_array_unref);
   g_clear_pointer(&proposal->key, g_ptr_array_unref);
   g_free(proposal->separator);
@@ -109,7 +110,7 @@ append_key(GString *out, const TideInitProposal *proposal, gboolean with_time)
     gint64 step_ns = proposal->time_field != NULL && tide_time_format_is_count(proposal->time_format)
                          ? tide_time_format_step_ns(proposal->time_format)
                          : TIDE_NS_PER_MS;
-    step_ns = proposal->time_step_ns > 0 ? MIN(step_ns, proposal->time_step_ns) : step_ns;
+    step_ns = proposal->time_parts.step_ns > 0 ? MIN(step_ns, proposal->time_parts.step_ns) : step_ns;
     append_separator(out, proposal);
     g_string_append_printf(out, "{ time: %s }",
                            tide_time_format_word(step_ns < 1000             ? TIDE_TIME_EPOCH_NS
@@ -186,6 +187,19 @@ is_of_lines(const TideDecodeOptions *decode)
   return tide_format_of(decode)->lines_are_readings;
 }
 
+/* @paths: keeps what @fills borrows. */
+static void
+add_settings(const TideInitProposal *proposal, GPtrArray *paths, GArray *fills)
+{
+  for (guint i = 0; proposal->readings != NULL && i < proposal->readings->len; i++) {
+    const char *setting = proposal->readings->pdata[i], *equals = strchr(setting, '=');
+    char *path = g_strdup_printf("readings.%.*s", (int)(equals - setting), setting);
+    const TideConfigFill fill = {path, equals + 1};
+    g_ptr_array_add(paths, path);
+    g_array_append_val(fills, fill);
+  }
+}
+
 char *
 tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
 {
@@ -193,7 +207,9 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *brokers = scalar(proposal->brokers), *group = scalar(proposal->group);
   g_autofree char *topics = list(proposal->topic), *gateways = list(proposal->gateways);
   g_autofree char *field = scalar(proposal->time_field), *zone = scalar(proposal->zone);
-  g_autofree char *pattern = scalar(proposal->time_pattern);
+  g_autofree char *pattern = scalar(proposal->time_parts.pattern), *plus = scalar(proposal->time_parts.plus_field);
+  g_autofree char *date = scalar(proposal->time_parts.date_field),
+                  *date_pattern = scalar(proposal->time_parts.date_pattern);
   g_autofree char *letters = scalar(proposal->dead_letters), *delimiter = scalar(decode->csv.delimiter);
   g_autofree char *joined = decode->csv.columns != NULL ? g_strjoinv(",", decode->csv.columns) : NULL;
   g_autofree char *columns = joined != NULL ? list(joined) : NULL;
@@ -227,26 +243,31 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
       {"readings.time.format", tide_time_format_word(field != NULL ? proposal->time_format : TIDE_TIME_RECORD)},
       {"readings.time.pattern", pattern},
       {"readings.time.zone", zone},
+      {"readings.time.date.field", date},
+      {"readings.time.date.pattern", date_pattern},
+      {"readings.time.plus.field", plus},
+      {"readings.time.plus.unit", proposal->time_parts.plus_unit},
       {"tables", tables},
       {"hbase.gateways", gateways},
       {"dead_letters.topic", letters},
   };
-  TideConfigFill fills[G_N_ELEMENTS(all) + 2];
-  guint n = 0;
+  g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GArray) fills = g_array_new(TRUE, TRUE, sizeof(TideConfigFill));
+  add_settings(proposal, paths, fills);
   for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
-    if (all[i].value != NULL)
-      fills[n++] = all[i];
+    if (all[i].value != NULL) /* the first of a path counts */
+      g_array_append_val(fills, all[i]);
   }
+  const TideConfigFill letters_file = {"dead_letters.file", NULL};
   if (letters == NULL)
-    fills[n++] = (TideConfigFill){"dead_letters.file", NULL};
-  fills[n] = (TideConfigFill){NULL, NULL};
+    g_array_append_val(fills, letters_file);
   g_autofree char *head = g_strdup_printf(
       "The configuration of tidemark, proposed by 'tidemark init' from %u message%s. What does not stand here is at "
       "its "
       "default: 'tidemark check --print-defaults' shows every option. 'tidemark check' tells whether all is well; "
       "docs/configuration.md has the language of tables.",
       n_messages, n_messages == 1 ? "" : "s");
-  return tide_config_print_filled(head, fills);
+  return tide_config_print_filled(head, (const TideConfigFill *)(gpointer)fills->data);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------------

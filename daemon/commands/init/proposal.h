@@ -6,6 +6,16 @@
 
 G_BEGIN_DECLS
 
+/* What belongs to a time besides its field and format; borrowed, and NULL where it has none. */
+typedef struct TideInitTimeParts {
+  const char *pattern;    /* with TIDE_TIME_PATTERN */
+  const char *date_field; /* where it is a time of day */
+  const char *date_pattern;
+  const char *plus_field; /* a number that is added to it */
+  const char *plus_unit;
+  gint64 step_ns; /* the finest time of the samples, for the key; 0: not known */
+} TideInitTimeParts;
+
 typedef struct TideInitProposal {
   char *brokers;    /* owned: "host:port", or several parted by commas */
   char *properties; /* owned: of kafka.librdkafka, in lines of YAML; NULL: none */
@@ -14,13 +24,14 @@ typedef struct TideInitProposal {
   char *gateways;   /* owned, as brokers */
   const TideDecodeOptions *
       decode; /* borrowed: of it what `init` knows to ask for: format, csv, root, each, schema_file, message, framing */
+  GPtrArray *readings; /* owned (element-type utf8): settings of `readings`, "NAME=YAML", in place of what decode says;
+                        * NULL: none */
   const TideRegistrySettings *registry; /* borrowed: where schemas are asked for; NULL: nowhere */
   char *time_field;                     /* owned; NULL: the Kafka record's own time */
   char *zone;                           /* owned; NULL: the texts say their own */
   TideTimeFormat time_format;
-  const char *time_pattern; /* borrowed; with TIDE_TIME_PATTERN */
-  gint64 time_step_ns;      /* the finest time of the samples, for the key; 0: not known */
-  GPtrArray *key;           /* owned (element-type utf8): names of fields */
+  TideInitTimeParts time_parts;
+  GPtrArray *key;     /* owned (element-type utf8): names of fields */
   GPtrArray *lacking; /* owned (element-type utf8, borrowed): those of the key that some readings lack; NULL: none */
   char *separator;    /* owned: between the parts of a key; NULL: "#", and what holds it is escaped */
   guint32 salt;       /* in front of the history's key, so many; 0: none */

@@ -82,7 +82,7 @@ TEST("/draft/a-pattern-of-the-time")
   g_auto(Fixture) fixture = draft_of("{\"host\":\"a\",\"ts\":\"Mon, 23 Nov 2026 09:05:07 GMT\",\"v\":1}");
   g_assert_true(tide_init_draft_guess_time(&fixture.draft, NULL));
   g_assert_cmpint(fixture.draft.proposal.time_format, ==, TIDE_TIME_PATTERN);
-  g_assert_cmpstr(fixture.draft.proposal.time_pattern, ==, "EEE, d MMM yyyy HH:mm:ss 'GMT'");
+  g_assert_cmpstr(fixture.draft.proposal.time_parts.pattern, ==, "EEE, d MMM yyyy HH:mm:ss 'GMT'");
   g_assert_cmpstr(fixture.draft.proposal.zone, ==, "UTC");
   g_auto(Fixture) unclear = draft_of("{\"host\":\"a\",\"ts\":\"11/10/2026 9:05\",\"v\":1}");
   g_assert_false(tide_init_draft_guess_time(&unclear.draft, &unclear.error));

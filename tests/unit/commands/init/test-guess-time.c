@@ -20,8 +20,11 @@ taken(const char *text)
   if (best->score < TIDE_TIME_GUESS_MIN_SCORE)
     return g_strdup("-");
   const TideTimeForm *form = best->form;
-  return g_strdup_printf("%s %s%s%s", best->field->name,
-                         form->pattern != NULL ? form->pattern : tide_time_format_word(form->format),
+  g_autofree char *other = best->date != NULL ? g_strdup_printf(" of %s %s", best->date->name, best->date_form->pattern)
+                           : best->plus != NULL ? g_strdup_printf(" plus %s %s", best->plus->name, best->plus_unit)
+                                                : g_strdup("");
+  return g_strdup_printf("%s %s%s%s%s", best->field->name,
+                         form->pattern != NULL ? form->pattern : tide_time_format_word(form->format), other,
                          best->rival != NULL ? " or another" : "", best->needs_zone ? " zone" : "");
 }
 
@@ -58,6 +61,17 @@ TEST("/guess-time/rules")
       /* no date, or no time of day: half a time is none */
       {"{\"at\":\"16:54:27\"}", "-"},
       {"{\"at\":\"2026-11-23\"}", "-"},
+      {"{\"at\":\"2026-11-23-13:05:00\"}", "at yyyy-MM-dd-HH:mm[:ss[.f]][X] zone"},
+      {"{\"at\":\"2026/11/23T13:05:00z\"}", "at yyyy/M/d'T'H:mm[:ss[.f]][X]"},
+      /* in two members */
+      {"{\"d\":\"2026-11-23\",\"t\":\"16:54:27\"}", "t HH:mm[:ss[.f][,f]] of d yyyy-MM-dd zone"},
+      {"{\"clock\":1795452867,\"ns\":123456789}", "clock epoch_s plus ns ns"},
+      {"{\"at\":{\"seconds\":1795452867,\"nanos\":5}}", "at/seconds epoch_s plus at/nanos ns"},
+      {"{\"clock\":1795452867,\"x\":{\"ns\":1}}", "clock epoch_s"},
+      {"{\"clock\":1795452867,\"ms\":1500}", "clock epoch_s"},
+      /* that of the measurement, of several */
+      {"{\"time_stamp\":1795452867,\"data_time_stamp\":1795452860}", "data_time_stamp epoch_s"},
+      {"{\"created_at\":1795452867,\"tst\":1795452860}", "tst epoch_s"},
       /* nested */
       {"{\"meta\":{\"ts\":1795452867045},\"v\":1}", "meta/ts epoch_ms"},
       /* a name of a time beside a number that could be one */
