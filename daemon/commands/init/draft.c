@@ -234,8 +234,13 @@ tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
   if (field == NULL || is_named_by_a_value(draft, field, TIDE_ERROR_USAGE, error))
     return FALSE;
   const TideTimeGuess *guess = find_guess(draft, field);
+  TideTimeGuess date;
   if (guess != NULL)
     return put_guess(draft, guess, error);
+  if (tide_guess_date(field, draft->now_ms, &date)) {
+    put_time(draft, &date);
+    return TRUE;
+  }
   TideBytes first = first_value(field)->text;
   g_autofree char *value = tide_text_printable(tide_bytes(first.data, MIN(first.len, SHOWN_BYTES)));
   if (field->n_present < draft->survey->n_readings)
@@ -244,10 +249,11 @@ tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
                 "Kafka record's own time",
                 field->shown, field->n_present, draft->survey->n_readings, RECORD_TIME);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "'%s' holds no time between 2000 and now in one of the known forms; the first is '%s'. A time by "
-                "another pattern is for 'readings.time.pattern': see *Event time* in docs/configuration.md",
-                field->shown, value);
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_DATA,
+        "'%s' holds no time between 2000 and now in one of the known forms; the first is '%s'. A pattern for it goes "
+        "into 'readings.time.pattern' of a file that is made with '--time' '" RECORD_TIME "'",
+        field->shown, value);
   return FALSE;
 }
 
@@ -431,6 +437,7 @@ tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names, GError **e
     g_ptr_array_add(fields, (gpointer)(gsize)field);
   }
   put_key(draft, fields);
+  draft->is_key_said = TRUE;
   return TRUE;
 }
 
@@ -478,6 +485,14 @@ tide_init_draft_notes(const TideInitDraft *draft)
                                         ? ""
                                         : ", or one of them the column ('qualifier'; see JSON in "
                                           "docs/configuration.md)"));
+  g_autoptr(GPtrArray) fields = key_fields(draft);
+  g_autofree char *unsure = tide_guess_key_unsure(draft->survey, fields, draft->candidates);
+  g_autofree char *said = join_shown(fields, "--key ", " ");
+  if (unsure != NULL && !draft->is_key_said)
+    g_ptr_array_add(notes,
+                    g_strdup_printf("the key has no %s: things that differ in that alone share rows; '--key' again "
+                                    "adds it to '%s'",
+                                    unsure, said));
   if (!has_number(draft))
     g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));
   char *envelope = envelope_note(draft);

@@ -18,6 +18,7 @@ typedef struct TideInitDraft {
   const TideSurveyField *time; /* borrowed; NULL: none yet, or the record's own */
   const TideTimeForm *form;    /* of its values; with time */
   gboolean needs_zone;         /* that time's texts say no offset from UTC */
+  gboolean is_key_said;        /* by somebody, else it is guessed */
   TideInitProposal proposal;
 } TideInitDraft;
 

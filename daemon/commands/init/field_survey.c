@@ -194,6 +194,8 @@ tide_survey_name_has(const char *name, const char *const *words)
     char *word = own->pdata[i];
     if (g_strv_contains(words, word))
       return TRUE;
+    if ((g_str_has_suffix(word, "time") || g_str_has_suffix(word, "stamp")) && g_strv_contains(words, "time"))
+      return TRUE;
     if (strlen(word) > strlen("id") && g_str_has_suffix(word, "id")) {
       word[strlen(word) - strlen("id")] = '\0';
       if (g_strv_contains(words, word))

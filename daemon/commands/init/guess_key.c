@@ -13,11 +13,12 @@
 /* What names mean. Things first: a field that is called so identifies what was measured, however many of them the
  * samples have. */
 static const char *const names_of_things[] = {
-    "id",     "host",    "hostname", "device",  "sensor", "machine", "server", "name",     "meter",
-    "serial", "asset",   "station",  "node",    "symbol", "mac",     "imei",   "vehicle",  "plant",
-    "unitid", "gateway", "tag",      "address", "uuid",   "imsi",    "iccid",  "instance", "channel",
-    "probe",  "pump",    "turbine",  "house",   "room",   "source",  "thing",  "key",      "eui",
-    "dev",    "sn",      "model",    "product", "itemid", "cluster", "tenant", "account",  NULL};
+    "id",     "host",    "hostname", "device",  "sensor", "machine",  "server", "name",     "meter",
+    "serial", "asset",   "station",  "node",    "symbol", "mac",      "imei",   "vehicle",  "plant",
+    "unitid", "gateway", "tag",      "address", "uuid",   "imsi",     "iccid",  "instance", "channel",
+    "probe",  "pump",    "turbine",  "house",   "room",   "source",   "thing",  "key",      "eui",
+    "dev",    "sn",      "model",    "product", "itemid", "customer", "player", "driver",   "patient",
+    "sku",    "isin",    "exchange", "cluster", "tenant", "account",  NULL};
 /* Behind the name of a thing, what is meant of it; a number that is called so was measured. */
 static const char *const names_of_parts[] = {"user",  "port", "slot",      "shard",     "core", "disk",    "phase",
                                              "iface", "bus",  "interface", "container", "pod",  "process", NULL};
@@ -172,6 +173,8 @@ says_of_what(const TideFieldSurvey *survey, const TideSurveyField *field, const 
 static gboolean
 is_part_of_name(const TideFieldSurvey *survey, TideSurveyField *field, GPtrArray *key, const GPtrArray *candidates)
 {
+  if (strcmp(field->name, "id") == 0 && tide_field_survey_find(survey, "specversion") != NULL)
+    return FALSE; /* of a CloudEvent, which it names */
   if (!says_of_what(survey, field, candidates) &&
       !(could_name_a_thing(field) && is_named_as_part(field) && !tells_state(field)))
     return FALSE;
@@ -240,6 +243,25 @@ tide_guess_key_rival(const TideFieldSurvey *survey, const GPtrArray *key, const 
       return field;
   }
   return NULL;
+}
+
+char *
+tide_guess_key_unsure(const TideFieldSurvey *survey, GPtrArray *key, const GPtrArray *candidates)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  guint n_before = tide_field_survey_n_distinct(survey, key);
+  for (guint i = 0; i < candidates->len; i++) {
+    TideSurveyField *field = candidates->pdata[i];
+    if (g_ptr_array_find(key, field, NULL) || !tide_key_field_is_text(field) || !could_name_a_thing(field) ||
+        tells_state(field))
+      continue;
+    g_ptr_array_add(key, field);
+    guint n_with = tide_field_survey_n_distinct(survey, key);
+    g_ptr_array_set_size(key, (gint)key->len - 1);
+    if (n_with > n_before || tide_survey_n_distinct(field) == 1)
+      g_string_append_printf(names, "%s'%s'", names->len > 0 ? ", " : "", field->shown);
+  }
+  return names->len > 0 ? g_strdup(names->str) : NULL;
 }
 
 static gboolean

@@ -43,6 +43,11 @@ TideSurveyField *tide_guess_key_addition(const TideFieldSurvey *survey, GPtrArra
 const TideSurveyField *tide_guess_key_rival(const TideFieldSurvey *survey, const GPtrArray *key,
                                             const GPtrArray *candidates);
 
+/* What may name the thing, too, by a name that says nothing, and is not in @key: the samples do not show that it does
+ * not.
+ * @key: as it was afterwards. (transfer full) (nullable): names in quotes */
+char *tide_guess_key_unsure(const TideFieldSurvey *survey, GPtrArray *key, const GPtrArray *candidates);
+
 /* Whether not all its values are numbers, in quotes or not. */
 gboolean tide_key_field_is_text(const TideSurveyField *field);
 

@@ -116,7 +116,7 @@ is_below(const TideSurveyField *field, gint64 end)
   return TRUE;
 }
 
-/* Seconds, and what is finer in a member beside them. */
+/* Seconds, and what is finer in a member beside them; "ms" is as often how long something took. */
 static void
 find_plus(const TideFieldSurvey *survey, TideTimeGuess *guess)
 {
@@ -125,8 +125,7 @@ find_plus(const TideFieldSurvey *survey, TideTimeGuess *guess)
     gint64 end, step_ns;
   } parts[] = {
       {{"ns", "nanos", "nanoseconds", "nsec", "nanosec"}, "ns", 1000000000, 1},
-      {{"us", "micros", "microseconds", "usec", "microsec"}, "us", 1000000, 1000},
-      {{"ms", "millis", "milliseconds", "msec", "millisec"}, "ms", 1000, TIDE_NS_PER_MS},
+      {{"micros", "microseconds", "usec", "microsec"}, "us", 1000000, 1000},
   };
   if (guess->form->format != TIDE_TIME_EPOCH_S)
     return;
@@ -160,6 +159,14 @@ half_of(const TideSurveyField *field, gboolean is_date, gint64 now_ms)
     sum_ns = guess.sum_ns;
   }
   return found;
+}
+
+gboolean
+tide_guess_date(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_guess)
+{
+  *ret_guess = (TideTimeGuess){.field = field, .needs_zone = TRUE, .step_ns = TIDE_NS_PER_MS};
+  ret_guess->form = half_of(field, TRUE, now_ms);
+  return ret_guess->form != NULL;
 }
 
 /* A date in one member and a time of day in another. */

@@ -33,6 +33,9 @@ typedef struct TideTimeGuess {
  */
 GArray *tide_guess_times(const TideFieldSurvey *survey, gint64 now_ms);
 
+/* Of one whose values are dates alone. FALSE: they are not, or not plainly. */
+gboolean tide_guess_date(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_guess);
+
 /* What @field says of a reading, in the format that was guessed; a text without an offset as if it were of UTC. */
 gint64 tide_time_guess_ns(const TideSurveyField *field, const TideTimeForm *form, guint reading);
 G_END_DECLS

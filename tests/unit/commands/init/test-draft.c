@@ -134,6 +134,10 @@ TEST("/draft/zone")
   g_assert_true(fixture.draft.needs_zone);
   g_assert_false(tide_init_draft_set_zone(&fixture.draft, "Mars/Olympus", &fixture.error));
   assert_said(&fixture, TIDE_ERROR_USAGE, "there is no time zone 'Mars/Olympus'");
+  g_auto(Fixture) date = draft_of("{\"host\":\"a\",\"day\":\"2026-11-23\",\"v\":1}");
+  g_assert_true(tide_init_draft_set_time(&date.draft, "day", NULL));
+  g_assert_cmpstr(date.draft.proposal.time_parts.pattern, ==, "yyyy-MM-dd");
+  g_assert_true(date.draft.needs_zone);
   g_assert_true(tide_init_draft_set_zone(&fixture.draft, "Europe/Berlin", NULL));
   g_assert_cmpstr(fixture.draft.proposal.zone, ==, "Europe/Berlin");
 }
@@ -195,6 +199,9 @@ TEST("/draft/notes")
   assert_notes(two, NULL, "would be overwritten by another reading's", FALSE);
   assert_notes(two, "host", "2 values would be overwritten by another reading's of the same key and time", TRUE);
   assert_notes(two, NULL, "no more than itself", FALSE);
+  assert_notes("{\"host\":\"a\",\"wagon\":\"w\",\"ts\":1795452860,\"v\":1}", NULL,
+               "the key has no 'wagon': things that differ in that alone share rows", TRUE);
+  assert_notes("{\"host\":\"a\",\"wagon\":\"w\",\"ts\":1795452860,\"v\":1}", "host", "the key has no", FALSE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":1}", NULL, "no more than itself", TRUE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":\"1.5\"}", NULL, "no field holds a number", FALSE);
   assert_notes("{\"host\":\"7\",\"ts\":1795452860,\"v\":\"on\"}", NULL, "no field holds a number", TRUE);
