@@ -45,6 +45,8 @@ class Scene:
         rows = [json.loads(line) for line in explained.stdout.splitlines()]
         lost = [row for row in rows if row.get("overwritten") == "METRIC" or row.get("rejected", "empty") != "empty"]
         assert not lost, f"{what}: {lost}"
+        newest = [row for row in rows if row.get("overwritten") == "CURRENT_METRIC"]
+        assert all(row["weight"] == "note" for row in newest), f"{what}: {newest}"  # the later of two values is what it is for
         if load:
             loaded = self.run("load", "--dry-run", "-c", file.name, samples.name)
             n_rows = len([row for row in rows if row.get("table") == "METRIC"])

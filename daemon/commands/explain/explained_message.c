@@ -547,34 +547,47 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
   return TRUE;
 }
 
-/* Of @table: values that HBase will not show, since another reading has their place. */
+/* @kind: of a line of JSON, with what it weighs. */
 static void
-print_overwritten(const TideExplainer *explainer, const TideTable *table)
+print_finding(const TideExplainer *explainer, const TideTable *table, const char *kind, guint64 n_cells,
+              const char *weight, const char *sentence)
 {
-  const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
-  g_autofree char *corrected = tide_count_of(overwritten->n_corrected, "cell is given", "cells are given");
-  if (overwritten->n_corrected > 0 && !explainer->options.json)
-    printf("%s: note: %s another value of the same reading by a later message, and the later value stays\n",
-           table->name, corrected);
-  if (overwritten->n_lost == 0)
-    return;
-  g_autofree char *lost = tide_count_text(overwritten->n_lost), *cells = tide_count_text(overwritten->n_cells),
-                  *in_message = tide_count_text(overwritten->n_in_message);
-  g_autofree char *sentence = g_strdup_printf(
-      "%s of %s cells are overwritten by another value of the same row, column and time (%s of them within one "
-      "message), first in row '%s' %s: one value stays, the others are lost; put a field that tells the readings apart "
-      "into the key, or name the column by it ('qualifier')",
-      lost, cells, in_message, overwritten->row, overwritten->column);
   if (!explainer->options.json) {
-    printf("%s: warning: %s\n", table->name, sentence);
+    printf("%s: %s: %s\n", table->name, weight, sentence);
     return;
   }
   g_auto(TideBuffer) text = {0};
   tide_json_open(&text, NULL, '{');
-  tide_json_shown_text(&text, "overwritten", table->name);
-  tide_json_number(&text, "cells", (gint64)overwritten->n_lost);
+  tide_json_shown_text(&text, kind, table->name);
+  tide_json_number(&text, "cells", (gint64)n_cells);
+  tide_json_text(&text, "weight", weight);
   tide_json_shown_text(&text, "text", sentence);
   tide_json_print_line(&text, stdout);
+}
+
+/* Of @table: values that HBase will not show, since another reading has their place. In a latest table, the newest of
+ * two equal times is what it is for. */
+static void
+print_overwritten(const TideExplainer *explainer, const TideTable *table)
+{
+  const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
+  gboolean is_latest = table->latest != TIDE_LATEST_NONE;
+  g_autofree char *given = tide_count_of(overwritten->n_corrected, "cell is given", "cells are given"),
+                  *corrected = g_strconcat(
+                      given, " another value of the same reading by a later message, and the later value stays", NULL);
+  if (overwritten->n_corrected > 0)
+    print_finding(explainer, table, "corrected", overwritten->n_corrected, "note", corrected);
+  g_autofree char *lost = tide_count_text(overwritten->n_lost), *cells = tide_count_text(overwritten->n_cells),
+                  *in_message = tide_count_text(overwritten->n_in_message);
+  g_autofree char *sentence = g_strdup_printf(
+      "%s of %s cells are overwritten by another value of the same row, column and time (%s of them within one "
+      "message), first in row '%s' %s: one value stays, %s",
+      lost, cells, in_message, overwritten->row, overwritten->column,
+      is_latest ? "the later one"
+                : "the others are lost; put a field that tells the readings apart into the key, or name the column by "
+                  "it ('qualifier')");
+  if (overwritten->n_lost > 0)
+    print_finding(explainer, table, "overwritten", overwritten->n_lost, is_latest ? "note" : "warning", sentence);
 }
 
 void

@@ -585,10 +585,13 @@ PROGRAM_TEST("/table-commands/explain-sees-values-that-are-overwritten")
                 "of them within one message), first in row 'h#1501028163000' M:k: one value stays, the others "
                 "are lost; put a field that tells the readings apart into the key, or name the column by it "
                 "('qualifier')\n");
-  assert_prints(explain_one(fixture, LISTS, "-f json", LIST), "{\"overwritten\":\"A\",\"cells\":3,\"text\":\"3 of 6 ");
-  assert_prints(explain_one(fixture, EPOCH, "",
-                            "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"
-                            "{\"host\":\"h\",\"ts\":1501028163000,\"x\":2}\n"),
+  assert_prints(explain_one(fixture, LISTS, "-f json", LIST),
+                "{\"overwritten\":\"A\",\"cells\":3,\"weight\":\"warning\",\"text\":\"3 of 6 ");
+  static const char corrected[] = "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"
+                                  "{\"host\":\"h\",\"ts\":1501028163000,\"x\":2}\n";
+  assert_prints(explain_one(fixture, EPOCH, "-f json", corrected),
+                "{\"corrected\":\"A\",\"cells\":1,\"weight\":\"note\",\"text\":\"1 cell is given another value");
+  assert_prints(explain_one(fixture, EPOCH, "", corrected),
                 "\nA: note: 1 cell is given another value of the same reading by a later message, and the later value "
                 "stays\n");
   assert_prints(explain_one(fixture, EPOCH, "",
