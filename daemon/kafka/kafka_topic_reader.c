@@ -449,8 +449,13 @@ tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArra
 
 /* ---- some messages of one topic ---- */
 
+/* Of a sample that is spread: what lies side by side tells readings of one moment from those of several. */
+#define SAMPLES_IN_A_ROW 10
+
 typedef struct Sampling {
   const TideKafkaReadRequest *request; /* borrowed */
+  const GArray *parts;                 /* borrowed (element-type TideTopicPart) */
+  gint64 *wanted;                      /* owned: the next offset of each partition */
   TideKafkaReadFunc func;
   gpointer data;
   guint64 *counts; /* owned: messages handed out of each partition */
@@ -458,14 +463,31 @@ typedef struct Sampling {
   TideKafkaReadResult result;
 } Sampling;
 
+/* Behind @offset of the partition at @part. */
+static gint64
+next_sample(const Sampling *sampling, guint part, gint64 offset)
+{
+  const TideTopicPart *of = &g_array_index(sampling->parts, TideTopicPart, part);
+  guint64 n_rows = (sampling->share + SAMPLES_IN_A_ROW - 1) / SAMPLES_IN_A_ROW, n_taken = sampling->counts[part];
+  if (!sampling->request->spread || n_taken % SAMPLES_IN_A_ROW > 0)
+    return offset + 1;
+  double rows = (double)MAX(n_rows - 1, 1), row = (double)(n_taken / SAMPLES_IN_A_ROW);
+  gint64 begin = of->first + (gint64)((double)(of->last - of->first - SAMPLES_IN_A_ROW) * row / rows);
+  return MAX(offset + 1, begin);
+}
+
 static gint64
 take_sample(const TideMessage *message, guint part, gpointer data)
 {
   Sampling *sampling = data;
+  if (message->offset < sampling->wanted[part])
+    return sampling->wanted[part]; /* it came before a jump was made */
   sampling->result.n_messages++;
   if (!sampling->func(message, sampling->data) || sampling->result.n_messages >= sampling->request->max_messages)
     return TIDE_TOPIC_STOP;
-  return ++sampling->counts[part] < sampling->share ? message->offset + 1 : TIDE_TOPIC_END;
+  if (++sampling->counts[part] >= sampling->share)
+    return TIDE_TOPIC_END;
+  return sampling->wanted[part] = next_sample(sampling, part, message->offset);
 }
 
 static gboolean
@@ -474,14 +496,19 @@ read_parts(Sampling *sampling, TideTopicReader *reader, const GArray *parts, GEr
   const TideKafkaReadRequest *request = sampling->request;
   guint64 n = MAX(parts->len, 1), max = request->max_messages;
   g_autofree guint64 *counts = g_new0(guint64, n);
+  g_autofree gint64 *wanted = g_new0(gint64, n);
   sampling->counts = counts;
+  sampling->wanted = wanted;
+  sampling->parts = parts;
   sampling->share = MAX(max / n + (max % n > 0), 1);
   g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(TideTopicSpan));
   for (guint i = 0; i < parts->len; i++) {
     const TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
     TideTopicSpan span = {i, RD_KAFKA_OFFSET_BEGINNING, TIDE_TOPIC_END};
+    gboolean is_tail = request->spread && sampling->share <= SAMPLES_IN_A_ROW;
     if (request->to_present_end)
-      span = (TideTopicSpan){i, part->first, part->last};
+      span = (TideTopicSpan){i, is_tail ? MAX(part->first, part->last - (gint64)sampling->share) : part->first,
+                             part->last};
     else if (request->newest)
       span.begin = RD_KAFKA_OFFSET_TAIL((gint64)sampling->share);
     g_array_append_val(spans, span);

@@ -100,6 +100,7 @@ gboolean tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, co
 typedef struct TideKafkaReadRequest {
   const char *topic;
   guint64 max_messages;    /* in all; each partition gives its share of them at the most */
+  gboolean spread;         /* with to_present_end: some in a row, and others further on, up to the end */
   gboolean newest;         /* the last ones of each partition, else the first */
   gint64 timeout_ms;       /* for the whole of it; with to_present_end, for each message */
   gboolean to_present_end; /* what comes while it reads is not read: @func may make more of it */

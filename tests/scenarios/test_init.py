@@ -215,6 +215,36 @@ def test_from_topic(scene: Scene) -> None:
     print(f"from a topic to rows: {seconds:.1f} s")
 
 
+def test_spread(scene: Scene) -> None:
+    """Samples are of the topic's begin, middle and end, and of as many devices as are asked for; what is found then, `explain` and
+    `check` find as well."""
+    scene.kafka.ask("topic", "wide", "2")
+    for i in range(1000):
+        pump = "rare" if 700 <= i < 704 else f"p{i // 200}"
+        message = json.dumps({"pump": pump, "ts": NOW_MS + i, "bar": i + 0.5}).encode()
+        scene.kafka.ask(*scene.kafka.produce_command("wide", i % 2, None, message, NOW_MS + i, []))
+    scene.kafka.ask("flush")
+    words = ["init", "--from-topic", "-b", scene.kafka.greeting, "-t", "wide", "--gateways", f"127.0.0.1:{scene.gateway.greeting}", "--group", "wide",
+             "--table", "WIDE"]
+    said = scene.run(*words, "--count", "100", "-c", "wide.yaml")
+    assert re.search(r"^pump +100 +5 ", said, re.MULTILINE), said  # p0 to p4
+    assert f"samples: 100 messages of 2 partitions, from {iso(NOW_MS)} to {iso(NOW_MS + 999)}" in said, said
+    said = scene.run(*words, "--count", "100", "--devices", "6", "-c", "all.yaml")
+    assert re.search(r"^pump +(400|1000) +6 ", said, re.MULTILINE), said
+    said = scene.run(*words, "--devices", "7", "-c", "more.yaml")
+    assert "note: 6 of the 7 devices were seen" in said and re.search(r"^pump +1000 +6 ", said, re.MULTILINE), said
+    scene.run("init", "--devices", "2", "-c", "none.yaml", text="{}", code=64)
+    file = scene.directory / "wide.yaml"
+    file.write_text(file.read_text().replace('key: [{ field: pump }, "#", { time: epoch_ms }]', "key: [{ field: pump }]"))
+    fit(file)
+    scene.run("tables", "create", "-c", "wide.yaml")
+    explained = scene.run("explain", "--offline", "--from-topic", "--count", "1000", "-f", "json", "-c", "wide.yaml")
+    assert sum('"table":"WIDE"' in line for line in explained.splitlines()) == 1000
+    checked = scene.run("check", "--from-topic", "-c", "wide.yaml")
+    assert "the newest 1,000 messages were tried, 0 would be rejected" in checked, checked
+    print("spread: samples of all of a topic, and of as many devices as asked for")
+
+
 def test_kafka_properties(scene: Scene) -> None:
     """They are the connection's that reads the samples, and stand in the file; of secrets, only where they are."""
     (scene.directory / "password").write_text("s3cret")
@@ -466,7 +496,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-init-") as directory:
         scene = Scene(build, Path(directory))
         try:
-            for test in (test_shapes, test_splits, test_forms, test_doubts, test_terminal, test_from_topic,
+            for test in (test_shapes, test_splits, test_forms, test_doubts, test_terminal, test_from_topic, test_spread,
                          test_kafka_properties, test_schemas, test_guide):
                 test(scene)
         finally:

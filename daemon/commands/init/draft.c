@@ -441,6 +441,13 @@ tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names, GError **e
   return TRUE;
 }
 
+guint
+tide_init_draft_n_things(const TideInitDraft *draft)
+{
+  g_autoptr(GPtrArray) fields = key_fields(draft);
+  return tide_field_survey_n_distinct(draft->survey, fields);
+}
+
 void
 tide_init_draft_guess_splits(TideInitDraft *draft)
 {

@@ -50,6 +50,9 @@ char *tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy
 gboolean tide_init_draft_set_key(TideInitDraft *draft, const GPtrArray *names,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* How many different keys the samples have, without the time. */
+guint tide_init_draft_n_things(const TideInitDraft *draft);
+
 /* After the key, where no salt says it already. */
 void tide_init_draft_guess_splits(TideInitDraft *draft);
 

@@ -2,6 +2,7 @@
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
+#include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
 #include "commands/init/findings.h"
 #include "commands/init/guess_shape.h"
@@ -30,6 +31,8 @@
 /* Guesses of the messages' shape, more than any has signs. */
 #define MAX_SHAPES 12u
 
+#define MAX_SAMPLES 10000u
+
 #define FORMAT_WORD(word, value, name) [value] = word,
 static const char *const formats[] = {TIDE_FORMATS(FORMAT_WORD) NULL};
 #define FORMAT_IN_HELP(word, value, name) " " word
@@ -55,6 +58,7 @@ typedef struct InitOptions {
   const char *message;
   int framing; /* TideSchemaFraming */
   guint64 count;
+  guint64 devices;
   guint64 salt;
   const char *brokers;
   GPtrArray *kafka; /* (element-type utf8) */
@@ -288,6 +292,11 @@ guess_shape(Init *init)
     if (may)
       g_ptr_array_add(tried, g_strdup(guess.settings));
   }
+}
+
+static void
+tell_shape(const Init *init)
+{
   g_autoptr(GString) guessed = g_string_new(NULL);
   for (guint i = 0; i < init->readings->len; i++) {
     const char *setting = init->readings->pdata[i], *equals = strchr(setting, '=');
@@ -357,12 +366,73 @@ read_text(Init *init, GError **error)
 }
 
 static gboolean
-read_topic(Init *init, GError **error)
+read_topic(Init *init, guint64 count, GError **error)
 {
   g_autoptr(TideConfig) config =
       load_places(init, init->samples->decode, &init->samples->defaults->readings.registry, error);
   return config != NULL &&
-         tide_init_samples_read_topic(init->samples, &config->kafka, init->options->topic, init->options->count, error);
+         tide_init_samples_read_topic(init->samples, &config->kafka, init->options->topic, count, error);
+}
+
+/* By the key that would be proposed. */
+static guint
+count_things(const Init *init)
+{
+  g_auto(TideInitDraft) draft;
+  tide_init_draft_begin(&draft, init->samples, tide_wall_clock_epoch_ms());
+  gboolean has_key =
+      (tide_init_draft_guess_time(&draft, NULL) || tide_init_draft_set_time(&draft, "$timestamp", NULL)) &&
+      (init->options->key->len > 0 ? tide_init_draft_set_key(&draft, init->options->key, NULL)
+                                   : tide_init_draft_guess_key(&draft, NULL));
+  return has_key ? tide_init_draft_n_things(&draft) : 0;
+}
+
+/* Which part of the topic they show. */
+static void
+tell_span(const Init *init)
+{
+  gint64 first_ms = G_MAXINT64, last_ms = 0;
+  gint32 n_partitions = 0;
+  const GPtrArray *all = init->samples->all;
+  for (guint i = 0; i < all->len; i++) {
+    const TideMessage *message = &((const TideInitSample *)all->pdata[i])->message;
+    first_ms = MIN(first_ms, message->timestamp_ms);
+    last_ms = MAX(last_ms, message->timestamp_ms);
+    gboolean is_first = TRUE;
+    for (guint k = 0; k < i && is_first; k++)
+      is_first = ((const TideInitSample *)all->pdata[k])->message.partition != message->partition;
+    n_partitions += is_first ? 1 : 0;
+  }
+  g_autofree char *first = tide_time_text(first_ms), *last = tide_time_text(last_ms);
+  g_autofree char *messages = tide_count_of(all->len, "message", NULL);
+  g_autofree char *partitions = tide_count_of((guint64)n_partitions, "partition", NULL);
+  if (all->len > 0)
+    tide_say("samples: %s of %s, from %s to %s", messages, partitions, first, last);
+}
+
+/* As many messages as are asked for, or as are needed to see --devices. */
+static gboolean
+read_enough(Init *init, GError **error)
+{
+  const InitOptions *options = init->options;
+  for (guint64 count = options->count;; count = MIN(4 * count, MAX_SAMPLES)) {
+    if (!read_topic(init, count, error))
+      return FALSE;
+    gboolean is_all = init->samples->n_of_topic < count || count == MAX_SAMPLES;
+    guess_shape(init);
+    guint n_things = options->devices > 0 ? count_things(init) : 0;
+    if (n_things < options->devices && is_all)
+      tide_say("note: %u of the %" G_GUINT64_FORMAT " devices were seen", n_things, options->devices);
+    if (n_things >= options->devices || is_all)
+      break;
+    g_clear_pointer(&init->samples, tide_init_samples_free);
+    g_ptr_array_unref(init->readings);
+    init->readings = copy_settings(init->said);
+    if (!begin_samples(init, error))
+      return FALSE;
+  }
+  tell_span(init);
+  return TRUE;
 }
 
 static gboolean
@@ -372,10 +442,12 @@ read_samples(Init *init, GError **error)
   g_autofree char *where = options->from_topic          ? g_strdup_printf("topic '%s'", options->topic)
                            : init->samples_path != NULL ? g_strdup_printf("'%s'", init->samples_path)
                                                         : g_strdup("standard input");
-  gboolean ok = options->from_topic ? read_topic(init, error) : read_text(init, error);
-  if (ok)
+  if (!(options->from_topic ? read_enough(init, error) : read_text(init, error)))
+    return FALSE;
+  if (!options->from_topic)
     guess_shape(init);
-  return ok && tide_init_samples_check(init->samples, where, error);
+  tell_shape(init);
+  return tide_init_samples_check(init->samples, where, error);
 }
 
 /* ---- the draft -----------------------------------------------------------------------------------------------------
@@ -532,6 +604,8 @@ check_options(const TideCommandCall *call, const Init *init, GError **error)
     return tide_fail(error, TIDE_ERROR_USAGE, "'--from-topic' and a file of samples exclude each other");
   if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
     return tide_fail(error, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
+  if (options->devices > 0 && !options->from_topic)
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--devices' is for '--from-topic'; of a file, '--count' takes more");
   return check_format_takes(options, "--columns", options->columns != NULL, TIDE_TAKES_CSV, error) &&
          check_format_takes(options, "--each", options->each != NULL, TIDE_TAKES_STRUCTURE, error) &&
          check_format_takes(options, "--schema", options->schema != NULL, TIDE_TAKES_SCHEMA, error) &&
@@ -628,7 +702,7 @@ static const TideOption init_options[] = {
     {"config", "FILE", TIDE_OPTION_CONFIG, 0,
      "the file to make; one that is there is left as it is (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
-     "take the newest messages of the topic for samples; joins no group and commits nothing"},
+     "take messages of the whole topic for samples; joins no group and commits nothing"},
     {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
      "what the messages are written in, one of" TIDE_FORMATS(FORMAT_IN_HELP) " (json); what stands between values of "
                                                                              "csv is found",
@@ -653,7 +727,10 @@ static const TideOption init_options[] = {
     {"message", "NAME", TIDE_TEXT(InitOptions, message), "of protobuf, the full name of the message"},
     {"framing", "FRAMING", TIDE_CHOICE(InitOptions, framing),
      "of json and protobuf, what stands in front of a message: none, or confluent (none)", .choices = framings},
-    {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = 10000},
+    {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = MAX_SAMPLES},
+    {"devices", "N", TIDE_COUNT(InitOptions, devices),
+     "with --from-topic: take more messages until so many things were seen, by the row key (whatever --count has)",
+     .min = 1, .max = MAX_SAMPLES},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
     {"kafka", "NAME=VALUE", TIDE_LIST(InitOptions, kafka),
      "property of librdkafka, for brokers that ask who we are; of a secret 'NAME={ file: PATH }'; again for more"},

@@ -533,11 +533,13 @@ gboolean
 tide_init_samples_read_topic(TideInitSamples *samples, const TideKafkaConfig *kafka, const char *topic, guint64 max,
                              GError **error)
 {
-  TideKafkaReadRequest request = {.topic = topic, .max_messages = max, .newest = TRUE, .timeout_ms = TOPIC_TIMEOUT_MS};
+  TideKafkaReadRequest request = {
+      .topic = topic, .max_messages = max, .spread = TRUE, .to_present_end = TRUE, .timeout_ms = TOPIC_TIMEOUT_MS};
   TideKafkaReadResult result;
   tide_progress_step("reading topic '%s'", topic);
   gboolean was_read = tide_kafka_read(kafka, &request, take_record, samples, &result, error);
   tide_progress_step_end();
+  samples->n_of_topic = was_read ? result.n_messages : 0;
   return was_read;
 }
 

@@ -39,6 +39,7 @@ typedef struct TideInitSamples {
   TideFieldSurvey *survey;
   GPtrArray *all;      /* owned (element-type TideInitSample) */
   GPtrArray *messages; /* (element-type TideInitSample, borrowed): those of them that could be read */
+  guint64 n_of_topic;  /* that were read, those without value counted */
   guint n_bad;         /* messages that could not be read */
   char *first_bad;     /* what was wrong with the first; NULL: none was */
   gboolean is_delimiter_given;
@@ -73,7 +74,8 @@ void tide_init_samples_read_again(TideInitSamples *samples, const TideInitSample
 gboolean tide_init_samples_read_container(TideInitSamples *samples, const char *path, guint64 max,
                                           GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The newest @max messages of a topic. Joins no group, commits nothing. Errors: those of tide_kafka_read(). */
+/* @max messages of a topic, of each partition's begin, end and what is between. Joins no group, commits nothing.
+ * Errors: those of tide_kafka_read(). */
 gboolean tide_init_samples_read_topic(TideInitSamples *samples, const TideKafkaConfig *kafka, const char *topic,
                                       guint64 max, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
