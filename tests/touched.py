@@ -62,7 +62,7 @@ SCENES = {
     "daemon/commands/check": r"check-and-run|check-links|table-commands",
     "daemon/commands/dead_letters": r"dead-letter-",
     "daemon/commands/explain": r"table-commands|source-commands|docs",
-    "daemon/commands/init": r"first-hour",
+    "daemon/commands/init": r"first-hour|init-payloads|init-shapes",
     "daemon/commands/load": r"load|commands-model",
     "daemon/commands/offsets": r"offsets-command",
     "daemon/commands/read": r"read-|commands-model",

@@ -90,7 +90,7 @@ static char *
 envelope_note(const TideInitDraft *draft)
 {
   const TideDecodeOptions *decode = draft->proposal.decode;
-  gboolean takes_each = decode->layout.each == NULL && (tide_format_of(decode)->takes & TIDE_TAKES_STRUCTURE) != 0;
+  gboolean takes_each = (tide_format_of(decode)->takes & TIDE_TAKES_STRUCTURE) != 0;
   for (guint i = 0; takes_each && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     const TideSurveyValue *value = first_value(field);

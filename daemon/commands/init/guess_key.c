@@ -13,12 +13,12 @@
 /* What names mean. Things first: a field that is called so identifies what was measured, however many of them the
  * samples have. */
 static const char *const names_of_things[] = {
-    "id",     "host",    "hostname", "device",  "sensor", "machine",  "server", "name",     "meter",
-    "serial", "asset",   "station",  "node",    "symbol", "mac",      "imei",   "vehicle",  "plant",
-    "unitid", "gateway", "tag",      "address", "uuid",   "imsi",     "iccid",  "instance", "channel",
-    "probe",  "pump",    "turbine",  "house",   "room",   "source",   "thing",  "key",      "eui",
-    "dev",    "sn",      "model",    "product", "itemid", "customer", "player", "driver",   "patient",
-    "sku",    "isin",    "exchange", "cluster", "tenant", "account",  NULL};
+    "id",      "host",    "hostname", "device",   "sensor",  "machine", "server",   "name",     "meter",
+    "serial",  "asset",   "station",  "node",     "symbol",  "mac",     "imei",     "vehicle",  "plant",
+    "unitid",  "gateway", "tag",      "address",  "uuid",    "imsi",    "iccid",    "instance", "channel",
+    "probe",   "pump",    "turbine",  "house",    "room",    "source",  "thing",    "key",      "eui",
+    "dev",     "sn",      "model",    "product",  "itemid",  "pid",     "customer", "player",   "driver",
+    "patient", "sku",     "isin",     "exchange", "cluster", "tenant",  "account",  NULL};
 /* Behind the name of a thing, what is meant of it; a number that is called so was measured. */
 static const char *const names_of_parts[] = {"user",  "port", "slot",      "shard",     "core", "disk",    "phase",
                                              "iface", "bus",  "interface", "container", "pod",  "process", NULL};

@@ -6,6 +6,9 @@
 /* Of a list: more are not looked at. */
 #define MAX_ITEMS 64u
 
+/* The field of the names of members that are times. */
+#define NAME_OF_TIMES "time"
+
 /* What a sign is looked for in. */
 typedef struct Search {
   const TideFieldSurvey *survey;
@@ -177,12 +180,12 @@ guess_bare(Search *search, TideBytes message)
   return names != NULL && propose(search, g_strdup_printf("positions=[%s]", names));
 }
 
-/* The names of the members of the object that @text begins with, up to three. Returns: how many there are of these. */
+/* The names of the members of the object that @text begins with. Returns: how many there are of these. */
 static guint
-members_of(TideBytes text, TideBytes names[3])
+members_of(TideBytes text, TideBytes names[MAX_ITEMS])
 {
   guint n = 0, depth = 0;
-  for (gsize at = 0; at < text.len && n < 3; at++) {
+  for (gsize at = 0; at < text.len && n < MAX_ITEMS; at++) {
     guint8 byte = text.data[at];
     depth += byte == '{' || byte == '[' ? 1 : 0;
     depth -= byte == '}' || byte == ']' ? 1 : 0;
@@ -208,7 +211,7 @@ guess_pivot(Search *search, const TideSurveyField *field, TideBytes items)
 {
   static const char *const of_names[] = {"name", "n", "key", "k", "metric", "label", "tag", "id", "parameter", NULL};
   static const char *const of_values[] = {"value", "val", "v", NULL};
-  TideBytes members[3];
+  TideBytes members[MAX_ITEMS];
   if (members_of(items, members) != 2)
     return FALSE;
   g_autofree char *first = g_strndup((const char *)members[0].data, members[0].len),
@@ -217,6 +220,37 @@ guess_pivot(Search *search, const TideSurveyField *field, TideBytes items)
   g_autofree char *list = yaml_of(field->name), *name = yaml_of(first), *value = yaml_of(second);
   return is_named &&
          propose_step(search, g_strdup_printf("{ pivot: %s, name: %s, value: %s, into: \"\" }", list, name, value));
+}
+
+/* Whether the message is a reading of its own: it has a time, and something else that is a number. */
+static gboolean
+is_reading(const Search *search)
+{
+  guint n_times = 0, n_numbers = 0;
+  for (guint i = 0; i < search->survey->fields->len; i++) {
+    TideValueKind kind;
+    const TideSurveyField *field = field_at(search, i);
+    TideBytes text = first_text(field, &kind);
+    gboolean is_time = kind != TIDE_VALUE_JSON && is_moment(text);
+    n_times += is_time ? 1 : 0;
+    n_numbers += kind == TIDE_VALUE_NUMBER && !is_time ? 1 : 0;
+  }
+  return n_times > 0 && n_numbers > 0;
+}
+
+/* Whether an item of the list is a value of something. */
+static gboolean
+has_value(TideBytes items)
+{
+  static const char *const of_values[] = {"value", "val", "v", "reading", "measurement", NULL};
+  TideBytes members[MAX_ITEMS];
+  guint n = members_of(items, members);
+  gboolean found = FALSE;
+  for (guint i = 0; i < n && !found; i++) {
+    g_autofree char *name = g_strndup((const char *)members[i].data, members[i].len);
+    found = tide_survey_name_has(name, of_values);
+  }
+  return found;
 }
 
 /* Lists of objects, each of which is a reading; or a name and a value, and a field of one. */
@@ -239,6 +273,8 @@ guess_each(Search *search)
       continue;
     if (guess_pivot(search, field, tide_bytes_from(text, at)))
       return TRUE;
+    if (before == NULL && is_reading(search) && !has_value(tide_bytes_from(text, at)))
+      continue; /* what belongs to a reading, as the gateways that heard it */
     g_autofree char *inner = before != NULL ? g_strconcat(before, "/", field->name, NULL) : g_strdup(field->name);
     g_autofree char *path = before != NULL && before[0] == '"' ? NULL : yaml_of(inner);
     if (path == NULL || !propose(search, g_strdup_printf("each=%s", path)))
@@ -373,13 +409,17 @@ has_data_names(const Search *search, const char *prefix, const char **ret_field)
     have_times = have_times && has_time;
   }
   guint n = g_hash_table_size(members);
-  *ret_field = are_times ? "time" : "name";
+  *ret_field = are_times ? NAME_OF_TIMES : "name";
   return (n > 0 && are_times) || (n > 1 && (are_numbered || have_times));
 }
 
 static gboolean
 guess_named_by_data(Search *search)
 {
+  const char *top;
+  if (tide_shape_setting(search->given, "each") == NULL && has_data_names(search, "", &top) &&
+      strcmp(top, NAME_OF_TIMES) == 0 && propose(search, g_strdup("each=\"{" NAME_OF_TIMES "}\"")))
+    return TRUE;
   for (guint i = 0; i < search->survey->fields->len && tide_shape_setting(search->given, "each") == NULL; i++) {
     const char *name = field_at(search, i)->name, *field;
     for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {

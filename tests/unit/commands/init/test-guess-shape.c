@@ -32,6 +32,10 @@ TEST("/guess-shape/signs")
       {"{\"op\":\"c\",\"v\":1}", NULL, "-"},
       {"{\"a\":{\"b\":[ {\"v\":1,\"t\":2} ]}}", NULL, "each=a/b"},
       {"{\"id\":1,\"c\":[{\"v\":1}]}", "each=a/b", "each=a/b/c"},
+      /* what belongs to a reading is none */
+      {"{\"ts\":1795452860,\"temp\":1,\"gateways\":[{\"id\":\"g\",\"rssi\":-28}]}", NULL, "-"},
+      {"{\"ts\":1795452860,\"n\":1,\"sensors\":[{\"id\":\"g\",\"unit\":\"C\",\"value\":-28}]}", NULL, "each=sensors"},
+      {"{\"1795452860\":{\"temp\":1},\"1795452861\":{\"temp\":2}}", NULL, "each=\"{time}\""},
       {"{\"m\":[{\"name\":\"x\", \"value\":1}]}", NULL, "fields=[{ pivot: m, name: name, value: value, into: \"\" }]"},
       {"{\"m\":[{\"name\":\"x\",\"value\":1,\"t\":2}]}", NULL, "each=m"},
       {"{\"m\":[{\"name\":\"x\",\"value\":1}]}", "fields=[{ open: y }]",
