@@ -28,6 +28,7 @@ PROGRAMS_NOT_RUN = {
     "tests/chaos/soak.py": "it takes an hour on the real stack",
     "systemctl": "tests/systemd has a systemd of its own",
     "journalctl": "tests/systemd reads a journal of its own; the ids are compared with docs/messages.md here",
+    "hbase": "there is no HBase beside this test",
     "kafka-acls": "tests/integration/test_least_rights.py grants what docs/security.md prints, on a real broker",
 }
 
@@ -75,7 +76,9 @@ SCREENS = {
     ("docs/row-keys.md", "scheme "): "tests/bench/rows_per_region.py counts it again",
     ("docs/dead-letters.md", '{"kept_at"'): "a form, with bytes left out; tests/unit/dead_letters holds it",
     ("docs/dead-letters.md", '{"row_key"'): "a form, with bytes left out; tests/unit/dead_letters holds it",
-    ("README.md", " Kafka partitions"): "a drawing",
+    ("README.md", " topic metrics"): "a drawing",
+    ("docs/source-map.md", " Kafka partitions"): "a drawing",
+    ("docs/concepts.md", " topic "): "a drawing",
     ("docs/configuration.md", "[thrift]"): "stunnel's configuration; tests/integration starts one with it",
     ("docs/configuration.md", "[Service]"): "a line of a unit; tests/systemd starts a unit with one",
     ("docs/configuration.md", "[libdefaults]"): "of Kerberos' library",

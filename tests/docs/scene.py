@@ -60,7 +60,7 @@ class Scene:
         self.gateway = Gateway(build / "tests/fault/scripted-gateway")
         self.environment = {**os.environ, "PATH": f"{directory}/bin:{os.environ['PATH']}", "NO_COLOR": "1", "XDG_STATE_HOME": f"{directory}/state",
                             "CREDENTIALS_DIRECTORY": f"{directory}/etc", "BROKERS": "127.0.0.1:9092", "GATEWAY": "127.0.0.1:9090"}
-        readme = readme.replace("  group: tidemark\n", "  group: tidemark\n  threads: 1\n")  # the mock may never settle a group of two
+        readme = readme.replace("group: tidemark,", "group: tidemark, threads: 1,")  # the mock may never settle a group of two
         self.config = self.placed(readme) + f'\nservice:\n  http: "unix:{directory}/http.socket"\n'
         self.make_files()
         self.kafka.ask("topic", "metrics", "4")

@@ -70,7 +70,7 @@ def whole_configuration(fragment: str) -> str:
         del whole["readings"]
         whole["kafka"] = whole["kafka"].replace("  topics: [metrics]\n", "")
     for name, text in given.items():
-        if name in whole and name != "tables":
+        if name in whole and name != "tables" and not text.startswith(f"{name}: {{"):  # one in a line is whole
             own = members(text, 2)
             text += "".join(other for key, other in members(whole[name], 2).items() if key not in own)
         whole[name] = text

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the map against the tree: README.md has a line for each folder (for those of tests, commands and examples, their own does), and the folder's own
+"""Holds the map against the tree: docs/source-map.md has a line for each folder (for those of tests, commands and examples, their own does), and the folder's own
 README.md a line for each file, its text the first sentence that the file says of itself. With --write, makes them anew. No folder may hold many files, and
 README.md has a length that one reads."""
 import argparse
@@ -20,12 +20,13 @@ FOLDERS = [name for names in LAYERS for name in ([names] if isinstance(names, st
     "config/examples", "config/examples/clusters", "config/prometheus", "systemd", "docs", "tests", "tests/check.d", "tests/unit", "tests/fault", "tests/examples", "tests/formats", "tests/fuzz",
     "tests/integration", "tests/chaos", "tests/scenarios", "tests/systemd", "tests/prometheus", "tests/docs", "tests/mutation", "tests/analysis", "tests/stack", "tests/bench", "tests/bench/peers", "tests/bench/sections",
     "tests/package", "tests/style"]
-WITHOUT_README = {"systemd": "the units, and the Debian package: `build_package.sh` makes it of a commit", "docs": "guides and reference"}
+WITHOUT_README = {"systemd": "the units, and the Debian package: `build_package.sh` makes it of a commit", "docs": "guides and reference, by task in its README.md"}
 NO_LINES = {"tests/unit", "tests/fuzz"}  # named after what they test: a line each would say nothing
 WITH_SUBFOLDERS = {"tests/bench/peers", "tests/fault", "tests/stack"}
 CODE = (".c", ".h", ".cc", ".py", ".sh", ".yaml", ".in", ".thrift", ".md", ".txt", ".mutants", ".java", ".xml", ".supp", "")
+MAP = "docs/source-map.md"
 TELL_THEIR_OWN = ("tests", "daemon/commands", "config/examples")  # of folders below them, for README.md to be one page
-N_README_LINES_MAX = 200
+N_README_LINES_MAX = 110
 N_FILES_MAX = 40
 CROWDED = ("daemon", "thrift", "config", "tests")  # where N_FILES_MAX holds; a fuzzer's seeds are none to be read
 
@@ -133,8 +134,9 @@ class Map:
         files = tracked()
         below = {parent: [self.hold_folder(folder, files, []) for folder in FOLDERS if folder.startswith(parent + "/")]
                  for parent in TELL_THEIR_OWN}
-        self.hold("README.md", [self.hold_folder(folder, files, below.get(folder, [])) for folder in FOLDERS
-                                if not folder.startswith(tuple(f"{parent}/" for parent in TELL_THEIR_OWN))])
+        lines = [self.hold_folder(folder, files, below.get(folder, [])) for folder in FOLDERS
+                 if not folder.startswith(tuple(f"{parent}/" for parent in TELL_THEIR_OWN))]
+        self.hold(MAP, [line.replace("](", "](../") for line in lines])
         n_lines = len((ROOT / "README.md").read_text().splitlines())
         if n_lines > N_README_LINES_MAX:
             self.warnings.append(f"README.md: has {n_lines} lines, more than {N_README_LINES_MAX}: let a page of docs tell it")
