@@ -82,6 +82,7 @@ typedef struct TideBatchConfig {
 typedef struct TideLimitsConfig {
   _Atomic guint64 memory_bytes;    /* budget for all that is in flight */
   _Atomic gint64 drain_timeout_ms; /* at SIGTERM and on revoke (bounded there by half the session timeout) */
+  _Atomic guint32 rows_per_second; /* sent to all tables together; 0: not limited */
 } TideLimitsConfig;
 
 typedef struct TideReadingsConfig {
@@ -181,6 +182,10 @@ const TideTable *tide_table_of_name(const TideConfig *config, const char *name);
 /* The options in force as YAML, defaults filled in, secrets masked. But for the secrets, it loads again to the same.
  * (transfer full) */
 char *tide_config_print(const TideConfig *config);
+
+/* The declared tables as YAML, indented below "tables:", with the rates in force if @with_rates, else with none: a
+ * table's rate is all of it that a reload changes. (transfer full) */
+char *tide_config_print_tables(const TideConfig *config, gboolean with_rates);
 
 /* A commented sample with every option at its default, from the option table: `tidemark check --print-defaults`. It
  * loads as it stands, and is what config/tidemark.yaml holds. (transfer full) */

@@ -55,7 +55,7 @@ SCENES = {
     "daemon/dead_letters": r"dead-letter-|kafka-dead-letters|pipeline-dead-letters|pipeline-failures|full-disk",
     "daemon/consumer": r"pipeline-commits|pipeline-rebalance|pipeline-lag|pipeline-offsets|pipeline-memory|pipeline-kafka|until-end|"
                        r"lifecycle-(stop|kill|suspend)",
-    "daemon/service": r"lifecycle-|status|reload-|metrics-doors|prometheus|operator-questions|clock-|membership",
+    "daemon/service": r"lifecycle-|status|reload-|pause|metrics-doors|prometheus|operator-questions|clock-|membership",
     "daemon/manual": r"docs",
     "daemon/commands": r"read-commands|topic-commands|table-commands|docs",
     "daemon/commands/bench": r"bench-command",

@@ -59,6 +59,22 @@ compare_properties(Comparison *comparison, const char *path)
   }
 }
 
+/* A table that only one of the files has is a change of the tables. */
+static void
+compare_tables(Comparison *comparison, const char *path)
+{
+  g_autofree char *before = tide_config_print_tables(comparison->before, FALSE);
+  g_autofree char *after = tide_config_print_tables(comparison->after, FALSE);
+  if (strcmp(before, after) != 0)
+    add_change(comparison, g_strdup(path), FALSE);
+  for (guint i = 0; i < comparison->before->tables->len; i++) {
+    const TideTable *old = comparison->before->tables->pdata[i];
+    const TideTable *new = tide_config_find_table(comparison->after, old->name);
+    if (new != NULL && old->rows_per_second != new->rows_per_second)
+      add_change(comparison, g_strdup_printf("%s.%s.rows_per_second", path, old->name), TRUE);
+  }
+}
+
 /* @before, @after: the structs of the option's group. */
 static gboolean
 differs(const Comparison *comparison, const TideConfigOption *option, gconstpointer before, gconstpointer after)
@@ -83,6 +99,8 @@ compare_group(Comparison *comparison, const TideConfigGroup *group, const char *
                     (const guint8 *)after + option->offset);
     } else if (option->type == TIDE_CONFIG_STRUCTURE && strcmp(option->name, "librdkafka") == 0) {
       compare_properties(comparison, name);
+    } else if (option->type == TIDE_CONFIG_STRUCTURE && strcmp(option->name, "tables") == 0) {
+      compare_tables(comparison, name);
     } else if (differs(comparison, option, before, after)) {
       add_change(comparison, g_steal_pointer(&name), (option->flags & TIDE_CONFIG_RELOADS) != 0);
     }
@@ -183,6 +201,12 @@ void
 tide_config_take_over(TideConfig *config, const TideConfig *after, const GPtrArray *changes)
 {
   take_over_group(&tide_config_top, "", config, after, changes);
+  for (guint i = 0; i < config->tables->len; i++) {
+    TideTable *table = config->tables->pdata[i];
+    const TideTable *new = tide_config_find_table(after, table->name);
+    if (new != NULL)
+      table->rows_per_second = new->rows_per_second;
+  }
   if (find_taken_over(changes, GATEWAYS_PATH) == NULL)
     return;
   GPtrArray *gateways = g_ptr_array_ref(after->hbase.gateways);

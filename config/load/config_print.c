@@ -35,6 +35,25 @@ append_properties(GString *out, const TideKafkaConfig *kafka, guint indent)
   }
 }
 
+/* tables_yaml has a line for each table, in the order of the tables, and one for each of its options below it. */
+char *
+tide_config_print_tables(const TideConfig *config, gboolean with_rates)
+{
+  g_auto(GStrv) lines = g_strsplit(config->tables_yaml, "\n", -1);
+  GString *text = g_string_new(NULL);
+  guint n_tables = 0;
+  for (char **line = lines; *line != NULL; line++) {
+    if (!g_str_has_prefix(*line, "    rows_per_second:"))
+      g_string_append_printf(text, "%s%s", *line, line[1] != NULL ? "\n" : "");
+    if (!g_str_has_prefix(*line, "  ") || (*line)[2] == ' ')
+      continue;
+    const TideTable *table = config->tables->pdata[n_tables++];
+    if (with_rates && table->rows_per_second > 0)
+      g_string_append_printf(text, "    rows_per_second: %u\n", table->rows_per_second);
+  }
+  return g_string_free(text, FALSE);
+}
+
 /* @base: the group's struct in @config. */
 static void
 append_section(GString *out, const TideConfigGroup *group, gconstpointer base, const TideConfig *config, guint indent)
@@ -56,7 +75,9 @@ append_section(GString *out, const TideConfigGroup *group, gconstpointer base, c
       append_properties(out, &config->kafka, indent);
     } else {
       const char *form = option->type == TIDE_CONFIG_STRUCTURE ? "%*s%s:%s" : "%*s%s: %s\n";
-      g_autofree char *value = tide_config_option_print_value(option, base, config->names);
+      g_autofree char *value = strcmp(option->name, "tables") == 0 && group == &tide_config_top
+                                   ? tide_config_print_tables(config, TRUE)
+                                   : tide_config_option_print_value(option, base, config->names);
       if (value != NULL)
         g_string_append_printf(out, form, (int)indent, "", option->name, value);
     }

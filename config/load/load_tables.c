@@ -136,6 +136,7 @@ load_table_parts(TideTableLoad *it)
   it->table->ttl_ms = it->draft.ttl_ms;
   it->table->creation.purge_deletes_ms = it->draft.purge_deletes_ms;
   it->table->lane_prefix_bytes = it->draft.lane_prefix_bytes;
+  it->table->rows_per_second = it->draft.rows_per_second;
   it->table->sources = tide_load_table_sources(it->load, sources_path, it->node);
   tide_load_table_name(it);
   if (when != NULL) {

@@ -639,6 +639,11 @@ static const TideConfigOption limits_options[] = {
      .sentence = "How long a stop waits for HBase to acknowledge what was sent. What is not is read again at "
                  "the next "
                  "start. Keep the unit's TimeoutStopSec above it."},
+    {"rows_per_second", TIDE_CONFIG_INTEGER, AT(limits.rows_per_second), 0, 100000000, "0",
+     .flags = TIDE_CONFIG_RELOADS,
+     .sentence = "Maximum number of rows that the daemon sends to HBase per second, retries included; 0: no limit. "
+                 "Lower it while HBase needs its capacity for something else, and apply it with a reload. Bursts are "
+                 "as large as one call (`batch.max_rows`). Each daemon of the group has this limit for itself."},
 };
 
 static const TideConfigOption http_key_options[] = {

@@ -89,6 +89,9 @@ static const TideConfigOption table_options[] = {
     {"lane_prefix", TIDE_CONFIG_INTEGER, OF_TABLE(lane_prefix_bytes), 0, 64, "0",
      .sentence = "As long as the regions are not known, rows with the same leading bytes of the key, this many, are "
                  "gathered together; 0 gathers all."},
+    {"rows_per_second", TIDE_CONFIG_INTEGER, OF_TABLE(rows_per_second), 0, 100000000, "0", .flags = TIDE_CONFIG_RELOADS,
+     .sentence = "Maximum number of rows that each daemon sends to this table per second, retries included; 0: no "
+                 "limit beyond `limits.rows_per_second`. The tables of a dated name share it. A reload applies it."},
 };
 
 static const TideConfigOption family_options[] = {

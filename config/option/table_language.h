@@ -17,6 +17,7 @@ typedef struct TideTableDraft {
   gint64 purge_deletes_ms; /* 0: not given */
   guint32 regions;         /* 0: not given */
   guint32 lane_prefix_bytes;
+  guint32 rows_per_second;
 } TideTableDraft;
 
 /* One item of a columns entry's `from`. */

@@ -11,6 +11,8 @@ const TideSubcommand tide_subcommands[] = {
     {NULL, &tide_command_explain, "show the rows that messages become"},
     {"Run", &tide_command_run, "run the daemon: Kafka to HBase"},
     {NULL, &tide_command_status, "show how a running daemon is"},
+    {NULL, &tide_command_pause, "stop reading topics or writing tables, without losing anything"},
+    {NULL, &tide_command_resume, "let what was paused go on"},
     {NULL, &tide_command_load, "load readings from files, without Kafka"},
     {"Look", &tide_command_latest, "show latest values and their age"},
     {NULL, &tide_command_scan, "read rows by key fields and time range"},

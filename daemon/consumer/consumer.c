@@ -198,6 +198,7 @@ run_rounds(TideConsumer *consumer)
     tide_pauses_apply_holds(&consumer->pauses, now_us);
     tide_pauses_check_dead_letters(&consumer->pauses,
                                    tide_dead_letter_queue_is_stalled_racy(consumer->context.dead_letters), now_us);
+    tide_pauses_check_operator(&consumer->pauses);
     more = take_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us)) == MESSAGES_A_ROUND &&
            !tide_budget_is_spent_racy(consumer->context.budget);
     tide_dead_letter_desk_note_messages(&consumer->desk);
@@ -380,6 +381,7 @@ init_pauses(TideConsumer *consumer)
                               .budget = context->budget,
                               .table_budgets = context->table_budgets,
                               .status = &consumer->status,
+                              .operator_pauses = context->pause_watch,
                               .metrics = context->metrics,
                               .max_span_messages = context->config->kafka.max_span_messages,
                               .n_consumers = context->config->kafka.threads,

@@ -10,6 +10,7 @@
 #include "model/input.h"
 #include "tables/dated_tables.h"
 #include "util/budget.h"
+#include "util/operator_pauses.h"
 #include "write/lanes.h"
 #include "write/regions.h"
 
@@ -30,7 +31,8 @@ typedef struct TideConsumerContext {
   TideMetrics *metrics;
   TideKafkaWatch *watch;   /* NULL: the input is files */
   TideGroupMemory *memory; /* NULL: likewise */
-  gboolean until_end;      /* read to where the partitions ended when they were assigned, then finish */
+  TidePauseWatch *pause_watch;
+  gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
   /* Opens the input of consumer @index. (transfer full); NULL with @error set */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   gpointer input_data;

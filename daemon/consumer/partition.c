@@ -16,8 +16,9 @@ const char *const tide_pause_names[] = {
     [BIT(TIDE_PAUSE_DEAD_LETTERS)] = "dead_letters",
     [BIT(TIDE_PAUSE_SCHEMA)] = "schema",
     [BIT(TIDE_PAUSE_COMMIT)] = "commit",
+    [BIT(TIDE_PAUSE_OPERATOR)] = "operator",
 };
-G_STATIC_ASSERT(BIT(TIDE_PAUSE_COMMIT) == TIDE_N_PAUSE_REASONS - 1);
+G_STATIC_ASSERT(BIT(TIDE_PAUSE_OPERATOR) == TIDE_N_PAUSE_REASONS - 1);
 
 /* Fine up to where an idle or a loaded gateway answers, coarse for backlogs. */
 static const double latency_bounds_s[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.025,

@@ -32,8 +32,9 @@ typedef enum TidePauseReason {
   TIDE_PAUSE_DEAD_LETTERS = 1 << 4, /* dead letters cannot be kept, or were too many: every partition pauses */
   TIDE_PAUSE_SCHEMA = 1 << 5,       /* the schema of its next message is awaited */
   TIDE_PAUSE_COMMIT = 1 << 6,       /* that it is ours is not committed yet */
+  TIDE_PAUSE_OPERATOR = 1 << 7,     /* its topic, or everything, is paused by the operator */
 } TidePauseReason;
-#define TIDE_N_PAUSE_REASONS 7u
+#define TIDE_N_PAUSE_REASONS 8u
 #define TIDE_PAUSES_FOR_MEMORY (TIDE_PAUSE_MEMORY | TIDE_PAUSE_TABLE)
 
 /* By the place of a reason's bit: "memory", "dead_letters". */

@@ -238,9 +238,32 @@ tide_pauses_check_dead_letters(TidePauses *pauses, gboolean are_stalled, gint64 
   set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, are_stalled);
 }
 
+static void
+apply_operator(TidePauses *pauses)
+{
+  TidePauseWatch *paused = pauses->context.operator_pauses;
+  gboolean is_everything = tide_pause_watch_has(paused, TIDE_SCOPE_EVERYTHING, "");
+  for (guint i = 0; i < pauses->context.partitions->len; i++) {
+    TidePartition *partition = tide_partition_at(pauses->context.partitions, i);
+    tide_pauses_set(pauses, partition, TIDE_PAUSE_OPERATOR,
+                    is_everything || tide_pause_watch_has(paused, TIDE_SCOPE_TOPIC, partition->topic));
+  }
+}
+
+void
+tide_pauses_check_operator(TidePauses *pauses)
+{
+  guint generation = tide_pause_watch_generation(pauses->context.operator_pauses);
+  if (generation == pauses->operator_generation)
+    return;
+  pauses->operator_generation = generation;
+  apply_operator(pauses);
+}
+
 void
 tide_pauses_apply_assigned(TidePauses *pauses)
 {
+  apply_operator(pauses);
   if (pauses->memory_paused)
     set_all(pauses, TIDE_PAUSE_MEMORY, TRUE);
   if (pauses->dead_letters_paused)

@@ -10,6 +10,7 @@
 #include "consumer/consumer_status.h"
 #include "consumer/partition.h"
 #include "util/budget.h"
+#include "util/operator_pauses.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +19,7 @@ typedef struct TidePausesContext {
   TideBudget *budget;
   TideBudget *table_budgets;  /* shares of budget, by table slot */
   TideConsumerStatus *status; /* is told which partitions are halted */
+  TidePauseWatch *operator_pauses;
   TideMetrics *metrics;
   guint32 max_span_messages;
   guint32 n_consumers;                                         /* that share the budget */
@@ -37,8 +39,9 @@ typedef struct TidePauses {
   gint64 memory_changed_us;
   gboolean dead_letters_paused;
   gint64 dead_letters_changed_us;
-  gboolean waits;      /* a partition changed less than a second ago, and is to change again */
-  gboolean span_waits; /* and one is at its span bound */
+  guint operator_generation; /* of operator_pauses: what was applied last */
+  gboolean waits;            /* a partition changed less than a second ago, and is to change again */
+  gboolean span_waits;       /* and one is at its span bound */
 } TidePauses;
 
 void tide_pauses_init(TidePauses *pauses, const TidePausesContext *context);
@@ -62,6 +65,9 @@ void tide_pauses_apply_spans(TidePauses *pauses); /* of every partition */
 
 /* While dead letters cannot be kept, or were too many (@are_stalled), every partition pauses. */
 void tide_pauses_check_dead_letters(TidePauses *pauses, gboolean are_stalled, gint64 now_us);
+
+/* Pauses and resumes what the operator has. Once a round. */
+void tide_pauses_check_operator(TidePauses *pauses);
 
 /* Partitions were assigned, or are read again: what makes all pause makes them pause. */
 void tide_pauses_apply_assigned(TidePauses *pauses);

@@ -29,7 +29,7 @@ tide_limit_name(TideLimit limit)
   static const char *const names[] = {
       [TIDE_LIMIT_KAFKA] = "kafka",   [TIDE_LIMIT_CPU] = "cpu",       [TIDE_LIMIT_GATEWAY] = "gateway",
       [TIDE_LIMIT_REGION] = "region", [TIDE_LIMIT_MEMORY] = "memory", [TIDE_LIMIT_DEAD_LETTERS] = "dead_letters",
-      [TIDE_LIMIT_HALTED] = "halted"};
+      [TIDE_LIMIT_HALTED] = "halted", [TIDE_LIMIT_PAUSED] = "paused", [TIDE_LIMIT_RATE] = "rate"};
   G_STATIC_ASSERT(G_N_ELEMENTS(names) == TIDE_N_LIMITS);
   return names[limit];
 }
@@ -44,6 +44,13 @@ static G_GNUC_PRINTF(3, 4) gboolean found(TideBottleneckVerdict *verdict, TideLi
 }
 
 /* ---- what stands still, and why ---- */
+
+static gboolean
+judge_paused(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  return facts->operator.paused != NULL &&
+      found(verdict, TIDE_LIMIT_PAUSED, "%s; 'tidemark resume' ends it", facts->operator.paused);
+}
 
 static gboolean
 judge_dead_letters(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
@@ -134,6 +141,18 @@ judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 }
 
 static gboolean
+judge_rate(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (!facts->operator.is_paced && facts->operator.paced_table == NULL)
+    return FALSE;
+  g_autofree char *option = facts->operator.is_paced
+                                ? g_strdup("limits.rows_per_second")
+                                : g_strdup_printf("tables.%s.rows_per_second", facts->operator.paced_table);
+  g_autofree char *rows = tide_count_of((guint64)facts->waiting_rows, "row waits", "rows wait");
+  return found(verdict, TIDE_LIMIT_RATE, "%s, as '%s' allows no more: raise it and reload", rows, option);
+}
+
+static gboolean
 judge_regions(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   if (facts->full_region == NULL)
@@ -185,12 +204,12 @@ judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all that Kafka has was read");
   else if (facts->unread_messages < 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not said yet how much there is to read");
-  else if (facts->undecided_messages >= facts->unread_messages)
+  else if (facts->undecided.messages >= facts->unread_messages)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
                 "%s may not be read before a transaction ends, which is open at offset %" G_GINT64_FORMAT
                 " of '%s' partition %" G_GINT64_FORMAT
                 "; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it",
-                messages, facts->undecided_offset, facts->undecided_topic, facts->undecided_partition);
+                messages, facts->undecided.offset, facts->undecided.topic, facts->undecided.partition);
   else if (facts->throttle_ms > 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
                 "%s, and brokers make the consumers wait, %d ms the last time: a quota of theirs for this user or "
@@ -207,7 +226,8 @@ TideBottleneckVerdict
 tide_bottleneck_judge(const TideBottleneckFacts *facts)
 {
   static gboolean (*const rules[])(const TideBottleneckFacts *, TideBottleneckVerdict *) = {
-      judge_dead_letters, judge_start, judge_failures, judge_gateways, judge_regions, judge_memory, judge_cpu};
+      judge_dead_letters, judge_start,   judge_paused, judge_failures, judge_rate,
+      judge_gateways,     judge_regions, judge_memory, judge_cpu};
   TideBottleneckVerdict verdict = {0};
   for (gsize i = 0; i < G_N_ELEMENTS(rules); i++)
     if (rules[i](facts, &verdict))
@@ -224,8 +244,8 @@ why_not_drained(const TideBottleneckFacts *facts)
 {
   TideBottleneckVerdict verdict;
   gint64 rows = facts->waiting_rows + facts->in_flight_rows;
-  if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_failures(facts, &verdict) ||
-      judge_long_call(facts, &verdict))
+  if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_paused(facts, &verdict) ||
+      judge_failures(facts, &verdict) || judge_long_call(facts, &verdict))
     return verdict.why;
   /* While all writers are busy, the rate of late is what HBase takes. */
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||

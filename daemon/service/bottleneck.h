@@ -14,6 +14,8 @@ typedef enum TideLimit {
   TIDE_LIMIT_MEMORY,       /* the budget is spent, and not because HBase is slow */
   TIDE_LIMIT_DEAD_LETTERS, /* they cannot be kept */
   TIDE_LIMIT_HALTED,       /* all partitions wait for an operator */
+  TIDE_LIMIT_PAUSED,       /* the operator has paused something */
+  TIDE_LIMIT_RATE,         /* rows wait for the rate that the operator allows */
   TIDE_N_LIMITS,
 } TideLimit;
 
@@ -22,17 +24,24 @@ typedef struct TideBottleneckFacts {
   gboolean is_running;  /* it has started: gateways and tables were found */
   const char *reason;   /* why it is not ready */
   gint64 drain_seconds; /* limits.drain_timeout */
+  struct {
+    const char *paused;      /* what is paused */
+    gboolean is_paced;       /* rows wait for limits.rows_per_second */
+    const char *paced_table; /* whose rows wait for its own rate */
+  } operator;                /* what the operator wants */
   /* Kafka */
   gboolean brokers_answer;
   gint64 partitions;
   gint64 halted_partitions;
   gint64 memory_paused_partitions;
-  gint64 unread_messages;    /* -1: unknown */
-  gint64 undecided_messages; /* of those, what an open transaction keeps from being read ... */
-  const char *undecided_topic;
-  gint64 undecided_partition;
-  gint64 undecided_offset; /* ... as one that begins here */
-  int throttle_ms;         /* that brokers make consumers wait; 0: they do not */
+  gint64 unread_messages; /* -1: unknown */
+  struct {
+    gint64 messages; /* of those unread, what an open transaction keeps from being read ... */
+    const char *topic;
+    gint64 partition;
+    gint64 offset; /* ... as one that begins here */
+  } undecided;
+  int throttle_ms; /* that brokers make consumers wait; 0: they do not */
   gint64 in_flight_messages;
   const char *kafka_trouble; /* what librdkafka said last */
   double consumer_cpu;       /* of the busiest: of one core */

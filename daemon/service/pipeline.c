@@ -367,5 +367,6 @@ void
 tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us)
 {
   gboolean is_running = atomic_load_explicit(&pipeline->stage, memory_order_acquire) == TIDE_STAGE_RUNNING;
+  tide_pipeline_parts_watch_pauses(&pipeline->parts, tide_wall_clock_epoch_ms());
   tide_pipeline_health_watch(&pipeline->health, is_running, now_us);
 }

@@ -55,6 +55,9 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
                                          "Assigned partitions of which the brokers have not said yet where they stand: "
                                          "nothing of them is read",
                                          NULL);
+  health->operator_pause = tide_metrics_gauge(
+      metrics, "tidemark_operator_pause_seconds",
+      "Age of the oldest pause that an operator began with 'tidemark pause'; 0: nothing is paused", NULL);
   const char *jumps = "tidemark_clock_jumps_total", *help = "Times the wall clock was set by half a second or more";
   health->clock_set[0] = tide_metrics_counter(metrics, jumps, help, "direction=\"back\"");
   health->clock_set[1] = tide_metrics_counter(metrics, jumps, help, "direction=\"forward\"");
@@ -591,6 +594,17 @@ log_summary(TidePipelineHealth *health, const Totals *totals, const TideLanesSta
   tide_summary_log(&health->summary, &facts, now_us);
 }
 
+/* At least 1 while something is paused, whatever the wall clock says. */
+static gint64
+oldest_pause_seconds(TidePauseWatch *watch)
+{
+  g_autoptr(GPtrArray) pauses = tide_pause_watch_list(watch);
+  gint64 seconds = 0, now_ms = tide_wall_clock_epoch_ms();
+  for (guint i = 0; i < pauses->len; i++)
+    seconds = MAX(seconds, MAX((now_ms - ((const TideOperatorPause *)pauses->pdata[i])->since_ms) / 1000, 1));
+  return seconds;
+}
+
 void
 tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint64 now_us)
 {
@@ -604,6 +618,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->probes, lanes.in_flight_probes);
   tide_gauge_set(health->suspended_tables, lanes.suspended_tables);
   watch_regions(health, now_us);
+  tide_gauge_set(health->operator_pause, oldest_pause_seconds(health->parts->pause_watch));
   watch_clock(health, is_running);
   if (!is_running)
     return;

@@ -66,6 +66,7 @@ typedef struct TidePipelineHealth {
   TideGauge *oldest;
   TideGauge *halted;
   TideGauge *unlocated;
+  TideGauge *operator_pause;
   TideGauge *paused_for[TIDE_N_PAUSE_REASONS];
   TideCounter *clock_set[2]; /* back, forward */
   /* main thread only */

@@ -3,6 +3,8 @@
 #include "config/tables_mark.h"
 #include "kafka/kafka_source.h"
 #include "util/clock.h"
+#include "util/log.h"
+#include "util/state_directory.h"
 
 /* What there is to charge. */
 static guint64
@@ -34,7 +36,8 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
                             .max_in_flight_per_region = config->hbase.max_in_flight_per_region,
                             .max_probes = config->hbase.writers / 2,
                             .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
-                            .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS};
+                            .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS,
+                            .rows_per_second = config->limits.rows_per_second};
   parts->lanes = tide_lanes_new(&lanes);
   parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
   if (options->accept_cluster_change)
@@ -57,6 +60,9 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
                      ? tide_kafka_watch_new(&config->kafka, tide_config_tables_mark(config), options->metrics)
                      : NULL;
   parts->memory = options->open_input == NULL ? tide_group_memory_new(config->kafka.group) : NULL;
+  g_autofree char *state_directory = parts->watch != NULL ? tide_state_directory() : NULL;
+  parts->pause_watch = tide_pause_watch_new(state_directory);
+  tide_pipeline_parts_watch_pauses(parts, tide_wall_clock_epoch_ms());
   parts->goal = options->until_end && parts->watch != NULL ? tide_kafka_goal_new(&config->kafka, parts->watch) : NULL;
   parts->writers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_writer_free);
   parts->consumers = g_ptr_array_new_with_free_func((GDestroyNotify)tide_consumer_free);
@@ -70,6 +76,7 @@ tide_pipeline_parts_clear(TidePipelineParts *parts)
   tide_kafka_goal_free(parts->goal);
   tide_kafka_watch_free(parts->watch);
   tide_group_memory_free(parts->memory);
+  tide_pause_watch_free(parts->pause_watch);
   tide_dead_letter_queue_free(parts->dead_letters);
   tide_regions_free(parts->regions);
   tide_lanes_free(parts->lanes);
@@ -91,6 +98,28 @@ tide_pipeline_parts_take_changes(TidePipelineParts *parts)
     tide_budget_set_limit(&parts->table_budgets[i], tide_budget_table_share_bytes(whole_bytes));
   tide_gateways_take_list(parts->gateways);
   tide_lanes_set_call_limits(parts->lanes, config->batch.max_rows, config->batch.max_bytes);
+  tide_lanes_set_rows_per_second(parts->lanes, config->limits.rows_per_second);
+}
+
+void
+tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms)
+{
+  if (!tide_pause_watch_update(parts->pause_watch, now_ms))
+    return;
+  const GPtrArray *tables = parts->options.config->tables;
+  tide_lanes_set_paused(parts->lanes, NULL, tide_pause_watch_has(parts->pause_watch, TIDE_SCOPE_EVERYTHING, ""));
+  for (guint i = 0; i < tables->len; i++) {
+    const TideTable *table = tables->pdata[i];
+    tide_lanes_set_paused(parts->lanes, table, tide_pause_watch_has(parts->pause_watch, TIDE_SCOPE_TABLE, table->name));
+  }
+  g_autofree char *text = tide_pause_watch_describe(parts->pause_watch);
+  if (text != NULL)
+    tide_log(
+        TIDE_LOG_WARNING, "operator-paused",
+        "paused by an operator: %s; partitions stay assigned and offsets where they are; 'tidemark resume' ends it",
+        text);
+  else
+    tide_log(TIDE_LOG_NOTICE, "operator-resumed", "nothing is paused by the operator any longer");
 }
 
 void
@@ -144,6 +173,7 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
                                  .metrics = parts->options.metrics,
                                  .watch = parts->watch,
                                  .memory = parts->memory,
+                                 .pause_watch = parts->pause_watch,
                                  .until_end = parts->options.until_end,
                                  .open_input = options->open_input != NULL ? options->open_input : open_kafka,
                                  .input_data = options->open_input != NULL ? options->input_data : parts};

@@ -40,9 +40,10 @@ typedef struct TidePipelineParts {
   TideGateways *gateways;
   TideRegions *regions;
   TideDeadLetterQueue *dead_letters;
-  TideKafkaWatch *watch;   /* NULL: messages do not come from Kafka */
-  TideGroupMemory *memory; /* NULL: likewise */
-  TideKafkaGoal *goal;     /* NULL: it does not run to the end, or messages do not come from Kafka */
+  TideKafkaWatch *watch;       /* NULL: messages do not come from Kafka */
+  TideGroupMemory *memory;     /* NULL: likewise */
+  TidePauseWatch *pause_watch; /* of the state directory; of nothing where messages do not come from Kafka */
+  TideKafkaGoal *goal;         /* NULL: it does not run to the end, or messages do not come from Kafka */
   /* set by tide_pipeline_parts_start_writers() and _consumers(), then read-only */
   GPtrArray *writers;   /* owned (element-type TideWriter) */
   GPtrArray *consumers; /* owned (element-type TideConsumer) */
@@ -55,6 +56,9 @@ void tide_pipeline_parts_clear(TidePipelineParts *parts); /* when nothing runs a
 
 /* Hands on what a reload changed in the configuration, to those who keep it in a form of their own. Threads: any. */
 void tide_pipeline_parts_take_changes(TidePipelineParts *parts);
+
+/* Pauses and resumes what the operator has, and logs it. Threads: the main one; once a second. */
+void tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms);
 
 /* Messages that are in flight now: partitions show it at once, consumers what else they show once a second. Threads:
  * any. */

@@ -82,6 +82,32 @@ list_regions(const TidePipelineParts *parts, gint64 now_us)
   return regions;
 }
 
+static void
+clear_pause(gpointer data)
+{
+  TideStatusPause *pause = data;
+  g_free(pause->name);
+  g_free(pause->reason);
+}
+
+static GArray *
+list_pauses(TidePauseWatch *watch)
+{
+  g_autoptr(GPtrArray) list = tide_pause_watch_list(watch);
+  GArray *pauses = g_array_new(FALSE, TRUE, sizeof(TideStatusPause));
+  g_array_set_clear_func(pauses, clear_pause);
+  for (guint i = 0; i < list->len; i++) {
+    TideOperatorPause *of = list->pdata[i];
+    TideStatusPause pause = {.scope = tide_pause_scope_names[of->scope],
+                             .name = of->scope != TIDE_SCOPE_EVERYTHING ? g_strdup(of->name) : NULL,
+                             .reason = *of->reason != '\0' ? g_strdup(of->reason) : NULL,
+                             .since_ms = of->since_ms,
+                             .until_ms = of->until_ms};
+    g_array_append_val(pauses, pause);
+  }
+  return pauses;
+}
+
 void
 tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
 {
@@ -97,6 +123,9 @@ tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
   status->regions = list_regions(parts, now_us);
   status->kafka.in_flight_messages = (gint64)MAX(before, tide_pipeline_parts_in_flight(parts));
   status->gateways = tide_gateways_view(parts->gateways);
+  status->operator.is_paced = tide_lanes_state(parts->lanes).is_paced;
+  status->operator.paused = tide_pause_watch_describe(parts->pause_watch);
+  status->operator.pauses = list_pauses(parts->pause_watch);
   status->dead_letters.place = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
   status->dead_letters.stalled = tide_dead_letter_queue_stall_text(parts->dead_letters);
   status->dead_letters.has_too_many = tide_dead_letter_queue_has_too_many_racy(parts->dead_letters);
@@ -239,15 +268,17 @@ add_lists(TideBottleneckFacts *facts, const TideStatus *status)
     facts->memory_paused_partitions += partition->pauses & TIDE_PAUSES_FOR_MEMORY ? 1 : 0;
     if (partition->undecided == 0)
       continue;
-    facts->undecided_messages += partition->undecided;
-    facts->undecided_topic = partition->topic;
-    facts->undecided_partition = partition->partition;
-    facts->undecided_offset = partition->end - partition->undecided;
+    facts->undecided.messages += partition->undecided;
+    facts->undecided.topic = partition->topic;
+    facts->undecided.partition = partition->partition;
+    facts->undecided.offset = partition->end - partition->undecided;
   }
   for (guint i = 0; (table = ITEM(status->tables, TideStatusTable, i)) != NULL; i++) {
     facts->waiting_rows += table->load.waiting_rows;
     facts->in_flight_rows += table->load.in_flight_rows;
     facts->rows_per_second += table->load.rows_per_second;
+    if (table->load.is_paced)
+      facts->operator.paced_table = table->name;
     if (table->load.error_text == NULL)
       continue;
     facts->stopped_table = table->name;
@@ -299,6 +330,8 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .memory_held = status->memory.held_share,
                                .dead_letters_stalled = status->dead_letters.stalled,
                                .has_too_many_dead_letters = status->dead_letters.has_too_many};
+  facts.operator.paused = status->operator.paused;
+  facts.operator.is_paced = status->operator.is_paced;
   g_autofree char *failing = NULL, *full = NULL, *called = only_called_region(status->regions);
   facts.called_region = called;
   add_lists(&facts, status);

@@ -61,7 +61,8 @@ static const Field bottleneck_fields[] = {
      "slow, none is up, or all writers wait for them), `region` (a region's or table's calls fail, or it has as many "
      "as "
      "it may), `memory` (the budget is spent), `dead_letters` (they cannot be kept), `halted` (all "
-     "partitions wait for an operator)"},
+     "partitions wait for an operator), `paused` (the operator has paused something), `rate` (rows wait for a "
+     "`rows_per_second` of the configuration)"},
     {"why", TEXT(TideStatusBottleneck, why), "The figures, and which gateway, region or thread it is"},
 };
 
@@ -75,6 +76,14 @@ static const Field hot_region_fields[] = {
     {"found", FLAG(TideStatusHotRegion, found),
      "One region takes several times what the others of its table do on average"},
     {"why", TEXT(TideStatusHotRegion, why), "Which region takes most, and how much"},
+};
+
+static const Field pause_fields[] = {
+    {"scope", TEXT(TideStatusPause, scope), "`everything`, `topic` or `table`"},
+    {"name", TEXT(TideStatusPause, name), "Name of the topic or table; null: everything"},
+    {"reason", TEXT(TideStatusPause, reason), "Reason given to `tidemark pause`; null: none"},
+    {"since", TIME(TideStatusPause, since_ms), "Start of the pause"},
+    {"until", TIME(TideStatusPause, until_ms), "End of the pause; null: it lasts until `tidemark resume`"},
 };
 
 static const Field kafka_fields[] = {
@@ -112,7 +121,7 @@ static const Field partition_fields[] = {
      "dead letters behind a held offset), `halted`, `table` (a table that it feeds holds its share of the memory), "
      "`dead_letters` (they cannot be kept), `schema` (the schema "
      "registry was not yet asked for the schema of its next message, or does not answer), `commit` (the group has not "
-     "committed yet that it is this daemon's)"},
+     "committed yet that it is this daemon's), `operator` (its topic, or everything, is paused: see `pauses`)"},
     {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},
     {"held", TEXT(TidePartitionView, held_text),
      "Why what is committed stays behind what is written, and when it is read again from there on; null: it does not"},
@@ -248,6 +257,7 @@ static const Field status_fields[] = {
     {"bottleneck", OBJECT(TideStatus, bottleneck), "What keeps it from being faster now", GROUP(bottleneck_fields)},
     {"restart", OBJECT(TideStatus, restart), "Whether now is a good moment for a restart", GROUP(restart_fields)},
     {"hot_region", OBJECT(TideStatus, hot_region), "Whether rows go to one region", GROUP(hot_region_fields)},
+    {"pauses", LIST(TideStatus, operator.pauses), "What an operator has paused", GROUP(pause_fields)},
     {"kafka", OBJECT(TideStatus, kafka), "All partitions together", GROUP(kafka_fields)},
     {"partitions", LIST(TideStatus, partitions), "By topic and number", GROUP(partition_fields)},
     {"tables", LIST(TideStatus, tables), "Those with most rows first", GROUP(table_fields)},
@@ -489,6 +499,7 @@ tide_status_clear(TideStatus *status)
                    status->restart.why,
                    status->hot_region.why,
                    status->started_at,
+                   status->operator.paused,
                    status->reason,
                    status->line,
                    status->kafka.group,
@@ -497,7 +508,8 @@ tide_status_clear(TideStatus *status)
                    status->dead_letters.stalled,
                    status->configuration_file,
                    status->configuration};
-  GArray *lists[] = {status->partitions,
+  GArray *lists[] = {status->operator.pauses,
+                     status->partitions,
                      status->tables,
                      status->regions,
                      status->gateways,

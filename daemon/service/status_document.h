@@ -41,6 +41,21 @@ typedef struct TideStatusRegion {
   const char *table; /* borrowed */
 } TideStatusRegion;
 
+/* What an operator has paused. */
+typedef struct TideStatusPause {
+  const char *scope; /* literal: tide_pause_scope_names */
+  char *name;        /* owned; NULL: everything */
+  char *reason;      /* owned; NULL: none was given */
+  gint64 since_ms;
+  gint64 until_ms; /* 0: until it is resumed */
+} TideStatusPause;
+
+typedef struct TideStatusOperator {
+  GArray *pauses;    /* owned (element-type TideStatusPause) */
+  char *paused;      /* owned: what they say together; NULL: there are none. Not in the document */
+  gboolean is_paced; /* rows wait for limits.rows_per_second. Not in the document */
+} TideStatusOperator;
+
 typedef struct TideStatusWriter {
   gint64 index;
   const char *gateway; /* borrowed; NULL: none yet */
@@ -106,6 +121,7 @@ typedef struct TideStatus {
   TideStatusBottleneck bottleneck;
   TideStatusRestart restart;
   TideStatusHotRegion hot_region;
+  TideStatusOperator operator;
   TideStatusKafka kafka;
   GArray *partitions; /* owned (element-type TidePartitionView), like those below */
   GArray *tables;     /* (element-type TideStatusTable) */

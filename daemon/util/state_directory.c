@@ -71,6 +71,13 @@ tide_state_directory_look(GError **error)
   return fail_in_use(path, holder, error);
 }
 
+gboolean
+tide_state_directory_is_in_use(const char *directory)
+{
+  g_autofree char *path = g_build_filename(directory, LOCK_NAME, NULL);
+  return tide_file_look_is_locked(path);
+}
+
 char *
 tide_state_directory_place(const char *chosen)
 {

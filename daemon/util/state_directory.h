@@ -50,6 +50,9 @@ guint tide_state_directory_retry(void);
  */
 char *tide_state_directory_instance(char **topics, GError **error);
 
+/* Whether a daemon holds the lock of @directory. */
+gboolean tide_state_directory_is_in_use(const char *directory);
+
 /* Whether tide_state_directory_lock() would get it, without taking it; TRUE where there is no directory. Errors: as
  * there. */
 gboolean tide_state_directory_look(GError **error) G_GNUC_WARN_UNUSED_RESULT;

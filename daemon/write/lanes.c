@@ -8,8 +8,9 @@ tide_lanes_new(const TideLanesOptions *options)
 {
   TideLanes *lanes = g_new0(TideLanes, 1);
   lanes->options = *options;
-  lanes->max_rows = options->max_rows;
-  lanes->max_bytes = options->max_bytes;
+  lanes->call.max_rows = options->max_rows;
+  lanes->call.max_bytes = options->max_bytes;
+  lanes->operator.pace.per_s = options->rows_per_second;
   tide_mutex_init(&lanes->lock);
   tide_cond_init(&lanes->work);
   lanes->tables = g_new0(TableSlot, options->n_tables);
@@ -56,9 +57,29 @@ void
 tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_bytes)
 {
   tide_mutex_lock(&lanes->lock);
-  lanes->max_rows = max_rows;
-  lanes->max_bytes = max_bytes;
+  lanes->call.max_rows = max_rows;
+  lanes->call.max_bytes = max_bytes;
   tide_mutex_unlock(&lanes->lock);
+}
+
+void
+tide_lanes_set_rows_per_second(TideLanes *lanes, guint32 rows_per_second)
+{
+  tide_mutex_lock(&lanes->lock);
+  lanes->operator.pace.per_s = rows_per_second;
+  if (rows_per_second == 0)
+    lanes->operator.pace.due_ns = 0;
+  tide_mutex_unlock(&lanes->lock);
+  tide_cond_broadcast(&lanes->work);
+}
+
+void
+tide_lanes_set_paused(TideLanes *lanes, const TideTable *table, gboolean is_paused)
+{
+  tide_mutex_lock(&lanes->lock);
+  *(table != NULL ? &lanes->tables[table->index].is_paused : &lanes->operator.is_paused) = is_paused;
+  tide_mutex_unlock(&lanes->lock);
+  tide_cond_broadcast(&lanes->work);
 }
 
 static void
@@ -228,7 +249,7 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
   if (call->n_batches == 0)
     return TRUE;
   return !goes_alone(call->batches[0]) && !goes_alone(batch) && call->n_batches < TIDE_CALL_MAX_BATCHES &&
-         call->n_rows + batch->n_rows <= call->max_rows && call->n_bytes + batch->wire.len <= lanes->max_bytes;
+         call->n_rows + batch->n_rows <= call->max_rows && call->n_bytes + batch->wire.len <= lanes->call.max_bytes;
 }
 
 /* So many suspects, and no row that was accepted since, show that whatever comes is refused. */
@@ -303,11 +324,27 @@ gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
   }
 }
 
+/* When the next call may begin, by the operator's rates, where one of @lanes or of a table with rows holds it back now;
+ * G_MAXINT64: none does. */
+static gint64
+paced_until_us_locked(const TideLanes *lanes, gint64 now_us)
+{
+  gint64 wait_us = tide_pace_wait_us(&lanes->operator.pace, now_us);
+  gint64 until_us = wait_us > 0 ? now_us + wait_us : G_MAXINT64;
+  for (guint i = 0; i < lanes->used->len; i++) {
+    const TableSlot *slot = g_ptr_array_index(lanes->used, i);
+    wait_us = tide_lanes_pace_wait_us_locked(lanes, slot, now_us);
+    if (wait_us > 0)
+      until_us = MIN(until_us, now_us + wait_us);
+  }
+  return until_us;
+}
+
 /* Makes ready the lanes whose wait is over; the time of the next, or G_MAXINT64. */
 static gint64
 wake_delayed_locked(TideLanes *lanes, gint64 now_us)
 {
-  gint64 next_us = G_MAXINT64;
+  gint64 next_us = paced_until_us_locked(lanes, now_us);
   GList *next;
   for (GList *link = g_queue_peek_head_link(&lanes->delayed); link != NULL; link = next) {
     next = link->next;
@@ -330,7 +367,8 @@ static LaneQueue *
 due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 {
   gboolean may_probe = lanes->n_probes < MAX(lanes->options.max_probes, 1);
-  if (slot->blocked.is_on)
+  if (slot->blocked.is_on || tide_lanes_declared_slot_locked(lanes, slot->table)->is_paused ||
+      tide_lanes_pace_wait_us_locked(lanes, slot, now_us) > 0)
     return NULL;
   LaneQueue *ready = g_queue_peek_head(&slot->ready), *probe = g_queue_peek_head(&slot->probes);
   if (slot->suspended.is_on) {
@@ -347,6 +385,8 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 LaneQueue *
 tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us)
 {
+  if (lanes->operator.is_paused || tide_pace_wait_us(&lanes->operator.pace, now_us) > 0)
+    return NULL;
   for (guint i = 0; i < lanes->used->len; i++) {
     TableSlot *slot = g_ptr_array_index(lanes->used, (lanes->next_table + i) % lanes->used->len);
     LaneQueue *queue = due_lane_locked(lanes, slot, now_us);
@@ -373,6 +413,8 @@ begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now
   lanes->n_probes += call->is_probe ? 1 : 0;
   lanes->n_in_flight_calls++;
   lanes->in_flight_rows += call->n_rows;
+  tide_pace_add(&lanes->operator.pace, call->n_rows, now_us);
+  tide_pace_add(&tide_lanes_declared_slot_locked(lanes, call->table)->pace, call->n_rows, now_us);
 }
 
 TideTake

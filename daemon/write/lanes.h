@@ -12,6 +12,7 @@
  * - A table has a number of rows for each call below max_rows once larger calls were refused for their size or got no
  *   answer. It is halved when a call was refused for its size and its halves were accepted, and when a second call of
  *   a lane got no answer although much smaller ones of it are accepted. It doubles once an hour.
+ * - A call of a table, or of any, waits for the rate that the operator allows, and while the operator has it paused.
  * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_SUSPEND) is suspended as a whole,
  * with its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
  *
@@ -37,6 +38,7 @@ typedef struct TideLanesOptions {
   guint32 max_probes;               /* calls in flight of what is in trouble; 0 is 1 */
   gint64 retry_min_us;
   gint64 retry_max_us;
+  guint32 rows_per_second; /* of all tables; 0: not limited. A table's own is read from its declaration */
 } TideLanesOptions;
 
 TideLanes *tide_lanes_new(const TideLanesOptions *options);
@@ -44,6 +46,13 @@ void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have 
 
 /* Of calls that are taken from now on. */
 void tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_bytes);
+
+/* Of calls that are taken from now on. 0: not limited */
+void tide_lanes_set_rows_per_second(TideLanes *lanes, guint32 rows_per_second);
+
+/* Pauses or resumes @table and its dated tables, NULL: every table. Calls in flight end as they would; rows wait in
+ * their lanes meanwhile. @table: as declared */
+void tide_lanes_set_paused(TideLanes *lanes, const TideTable *table, gboolean is_paused);
 
 /* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
 TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
@@ -61,7 +70,7 @@ typedef struct TideCall {
   guint32 n_batches;
   guint32 n_rows;
   gsize n_bytes;
-  guint32 max_rows; /* that may be sent at a time */
+  guint32 max_rows;     /* that may be sent at a time */
   gboolean is_answered; /* bisect.h: the table took or refused something of it, be it a single row */
   /* bisect.h: what its size had to do with how it ended; rows that were sent at a time */
   guint32 taken_rows;     /* the most that were accepted */
@@ -142,7 +151,8 @@ typedef struct TideLanesState {
   guint32 narrowed_lanes; /* whose window is not at its widest */
   guint32 in_flight_probes;
   guint32 suspended_tables;
-  gint64 oldest_us; /* of all waiting and in flight; 0: none */
+  gboolean is_paced; /* rows wait for the rate of all tables */
+  gint64 oldest_us;  /* of all waiting and in flight; 0: none */
 } TideLanesState;
 
 TideLanesState tide_lanes_state(TideLanes *lanes);
@@ -161,6 +171,7 @@ typedef struct TideLoad {
   gint64 failing_seconds; /* since the first of them; -1: none failed */
   gint64 troubled_lanes;
   gint64 rows_per_call; /* of a table: at most so many are sent in one call */
+  gboolean is_paced;    /* of a table: its rows wait for its own rate */
   char *error_text;     /* owned: what the last of them said; NULL: none failed */
 } TideLoad;
 

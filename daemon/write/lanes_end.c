@@ -108,7 +108,7 @@ learn_rows_per_call_locked(TideLanes *lanes, TideCall *call, guint32 limit_rows,
   call->rows_after = tide_lanes_rows_per_call_locked(lanes, slot);
   if (call->rows_after != call->rows_before)
     slot->learned_us = now_us;
-  if (slot->rows_per_call >= lanes->max_rows)
+  if (slot->rows_per_call >= lanes->call.max_rows)
     slot->rows_per_call = 0;
 }
 
@@ -174,7 +174,7 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
         queue->last_ok_us = now_us;
         queue->n_refused = slot->n_refused = 0;
       }
-      guint32 wider_rows = tide_lane_window_rows_locked(queue) + lanes->max_rows / 8 + 1;
+      guint32 wider_rows = tide_lane_window_rows_locked(queue) + lanes->call.max_rows / 8 + 1;
       gboolean is_widest = wider_rows >= tide_lane_widest_window_rows_locked(lanes);
       queue->window_rows = is_widest ? TIDE_LANE_WIDEST_WINDOW : wider_rows;
       queue->failures = 0;

@@ -1,6 +1,7 @@
 /* Inside of the lanes: used by lanes.c, lanes_end.c and lanes_state.c; nobody else includes this. */
 #pragma once
 
+#include "util/pace.h"
 #include "util/rate.h"
 #include "write/lanes.h"
 
@@ -70,6 +71,8 @@ typedef struct TableSlot {
   guint32 rows_per_call;   /* learned; 0: as many as max_rows says */
   gint64 learned_us;       /* when that number changed last */
   gint64 n_refused;        /* suspects since a row was accepted */
+  TidePace pace;           /* of a declared table, which its dated tables share */
+  gboolean is_paused;      /* likewise: by the operator */
   /* while suspended */
   gint64 probe_at_us;        /* when one call is tried */
   gboolean is_probed;        /* it is on its way */
@@ -83,11 +86,17 @@ struct TideLanes {
   TideMutex lock;
   TideCond work;
   /* under lock */
-  guint32 max_rows; /* of a call; the options have those of the start */
-  guint32 max_bytes;
-  TableSlot *tables;  /* owned array of options.n_tables */
-  GPtrArray *used;    /* owned (element-type TableSlot): those that have had rows since they were opened */
-  guint32 next_table; /* of them */
+  struct {
+    guint32 max_rows;
+    guint32 max_bytes;
+  } call; /* its limits; the options have those of the start */
+  struct {
+    TidePace pace;      /* of all tables together */
+    gboolean is_paused; /* all tables are */
+  } operator;           /* what the operator wants */
+  TableSlot *tables;    /* owned array of options.n_tables */
+  GPtrArray *used;      /* owned (element-type TableSlot): those that have had rows since they were opened */
+  guint32 next_table;   /* of them */
   GQueue delayed;
   GQueue busy;
   gboolean stopped;
@@ -109,7 +118,7 @@ struct TideLanes {
 static inline guint32
 tide_lane_widest_window_rows_locked(const TideLanes *lanes)
 {
-  return lanes->max_rows * lanes->options.max_in_flight_per_region;
+  return lanes->call.max_rows * lanes->options.max_in_flight_per_region;
 }
 
 /* At its widest it has no number of its own: it stays so when a call's rows change. */
@@ -125,7 +134,24 @@ tide_lane_window_rows_locked(const LaneQueue *queue)
 static inline guint32
 tide_lanes_rows_per_call_locked(const TideLanes *lanes, const TableSlot *slot)
 {
-  return slot->rows_per_call > 0 ? MIN(slot->rows_per_call, lanes->max_rows) : lanes->max_rows;
+  return slot->rows_per_call > 0 ? MIN(slot->rows_per_call, lanes->call.max_rows) : lanes->call.max_rows;
+}
+
+/* The slot whose pace and pause hold for @table: that of its declaration. */
+static inline TableSlot *
+tide_lanes_declared_slot_locked(const TideLanes *lanes, const TideTable *table)
+{
+  return &lanes->tables[table->declared != NULL ? table->declared->index : table->index];
+}
+
+/* How long a call of @slot's table waits for its own rate; 0: it need not. */
+static inline gint64
+tide_lanes_pace_wait_us_locked(const TideLanes *lanes, const TableSlot *slot, gint64 now_us)
+{
+  TableSlot *declared = tide_lanes_declared_slot_locked(lanes, slot->table);
+  const TideTable *table = slot->table->declared != NULL ? slot->table->declared : slot->table;
+  declared->pace.per_s = atomic_load_explicit(&table->rows_per_second, memory_order_relaxed);
+  return declared->pace.per_s > 0 ? tide_pace_wait_us(&declared->pace, now_us) : 0;
 }
 
 /* The lane that a call can be begun with; NULL: there is none. */

@@ -176,6 +176,7 @@ tide_lanes_state(TideLanes *lanes)
     state.in_flight_calls = lanes->n_in_flight_calls;
     state.in_flight_probes = lanes->n_probes;
     state.suspended_tables = lanes->n_suspended;
+    state.is_paced = lanes->waiting_rows > 0 && tide_pace_wait_us(&lanes->operator.pace, tide_now_us()) > 0;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const LaneQueue *queue = link->data;
       state.narrowed_lanes += queue->window_rows < tide_lane_widest_window_rows_locked(lanes) ? 1 : 0;
@@ -336,6 +337,7 @@ load_of_table_locked(const TideLanes *lanes, const TableSlot *slot, gint64 now_u
   TideLoad load = {.table = slot->table,
                    .rows_per_second = tide_rate_a_second(slot->written, now_us),
                    .rows_per_call = tide_lanes_rows_per_call_locked(lanes, slot),
+                   .is_paced = slot->ready.length > 0 && tide_lanes_pace_wait_us_locked(lanes, slot, now_us) > 0,
                    .failing_seconds = -1};
   if (stop == NULL || stop->reason == NULL)
     return load;

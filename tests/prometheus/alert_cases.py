@@ -43,6 +43,7 @@ CASES: dict[str, dict[str, Any]] = {
     "TidemarkRegionFailing": gauge("tidemark_lanes_in_trouble", 2, 15),
     "TidemarkOldRows": gauge("tidemark_oldest_in_flight_seconds", 400, 10),
     "TidemarkPaused": gauge("tidemark_kafka_paused", 1, 20, PARTITION),
+    "TidemarkPausedByOperator": gauge("tidemark_operator_pause_seconds", 3700, 2),
     "TidemarkTopicMissing": gauge("tidemark_kafka_topics_missing", 1, 10),
     "TidemarkCommitFailures": counter("tidemark_kafka_commit_failures_total", 9),
     "TidemarkNotCommitted": {"series": {f"tidemark_kafka_stored_offset{{{PARTITION}}}": "10x9 20x120",

@@ -15,6 +15,8 @@ extern const TideCommand tide_command_init;
 extern const TideCommand tide_command_latest;
 extern const TideCommand tide_command_load;
 extern const TideCommand tide_command_offsets;
+extern const TideCommand tide_command_pause;
+extern const TideCommand tide_command_resume;
 extern const TideCommand tide_command_rollup;
 extern const TideCommand tide_command_run;
 extern const TideCommand tide_command_scan;

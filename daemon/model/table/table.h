@@ -33,10 +33,10 @@ typedef enum TideCellTime {
 
 /* How a field's text becomes a cell's value. */
 typedef enum TideEncoding {
-  TIDE_ENCODE_TEXT,    /* as received */
-  TIDE_ENCODE_INT64,   /* 8 bytes big-endian, as Java's Bytes.toBytes(long) */
-  TIDE_ENCODE_FLOAT64, /* 8 bytes big-endian, as Bytes.toBytes(double) */
-  TIDE_ENCODE_JSON,    /* the JSON text: strings in quotes */
+  TIDE_ENCODE_TEXT,            /* as received */
+  TIDE_ENCODE_INT64,           /* 8 bytes big-endian, as Java's Bytes.toBytes(long) */
+  TIDE_ENCODE_FLOAT64,         /* 8 bytes big-endian, as Bytes.toBytes(double) */
+  TIDE_ENCODE_JSON,            /* the JSON text: strings in quotes */
   TIDE_ENCODE_FLOAT64_ROUNDED, /* as FLOAT64, of any number the nearest one */
 } TideEncoding;
 
@@ -98,11 +98,13 @@ typedef struct TideTable {
   gint64 ttl_ms; /* 0: none; per row `_ttl` */
   guint32
       lane_prefix_bytes; /* rows are laned by this many leading key bytes while the regions are unknown; 0: one lane */
-  GPtrArray *families;   /* owned (element-type TideFamilySettings): how `tables create` makes them */
-  GArray *splits;        /* owned (element-type TideBytes): declared or computed split points */
-  struct {               /* what only the table's creation asks for */
-    gint64 purge_deletes_ms; /* how long deletes are kept through major compactions; 0: not declared */
-    guint32 regions;         /* as declared, for split points that are taken from a sample; 0: not given */
+  _Atomic guint32 rows_per_second; /* sent at most; 0: not limited. Changed by a reload; dated tables share that of
+                                    * their template */
+  GPtrArray *families;             /* owned (element-type TideFamilySettings): how `tables create` makes them */
+  GArray *splits;                  /* owned (element-type TideBytes): declared or computed split points */
+  struct {                         /* what only the table's creation asks for */
+    gint64 purge_deletes_ms;       /* how long deletes are kept through major compactions; 0: not declared */
+    guint32 regions;               /* as declared, for split points that are taken from a sample; 0: not given */
   } creation;
 } TideTable;
 

@@ -427,6 +427,20 @@ latest_row_is_written(PipelineFixture *fixture, const DaemonProcess *daemon)
 }
 
 static void
+rate_limits(PipelineFixture *fixture, const DaemonProcess *daemon)
+{
+  pipeline_produce_mixture(fixture, N_STEPS);
+  g_free(WAIT_STATUS(daemon, "\"limit\":\"rate\",\"why\":\"", "as 'limits.rows_per_second' allows no more"));
+}
+
+static void
+rate_is_lifted(PipelineFixture *fixture, const DaemonProcess *daemon)
+{
+  pipeline_fixture_wait_all_committed(fixture);
+  pipeline_assert_tables(fixture, N_STEPS);
+}
+
+static void
 large_dead_letters(PipelineFixture *fixture, const DaemonProcess *daemon)
 {
   produce_bad(fixture, 2, 60000);
@@ -521,6 +535,8 @@ static const OptionCase option_cases[] = {
      "memory: 16MiB\\n", fill_memory, memory_is_spent},
     {"limits.drain_timeout", "limits: { drain_timeout: 3s }\n", "drain_timeout: 3s", "drain_timeout: 2500ms",
      "drain_timeout: 2500ms\\n", NULL, drain_is_told},
+    {"limits.rows_per_second", "limits: { drain_timeout: 3s, rows_per_second: 1 }\nbatch: { max_rows: 4 }\n",
+     "rows_per_second: 1", "rows_per_second: 0", "rows_per_second: 0\\n", rate_limits, rate_is_lifted},
     {"batch.max_rows", "batch: { max_rows: 1000 }\n", "max_rows: 1000", "max_rows: 1", "max_rows: 1\\n", NULL,
      calls_have_one_row},
     {"batch.max_bytes", "batch: { max_bytes: 4KiB }\ndead_letters: { max_ratio: 1 }\n", "max_bytes: 4KiB",

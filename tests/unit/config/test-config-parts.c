@@ -208,6 +208,33 @@ TEST("/config-changes/sources-wait-for-a-restart")
                 TWO_SOURCES("") HBASE TABLES "limits: { memory: 64MiB }\n", "", "sources limits.memory");
 }
 
+#define RATED(rate) "tables:\n  METRIC: { " rate "key: [ { field: host }, { time: epoch_ms } ], " COLUMNS " }\n"
+
+TEST("/config-changes/rates-of-tables-are-taken-over")
+{
+  assert_reload(KAFKA READINGS HBASE RATED(""), KAFKA READINGS HBASE RATED("rows_per_second: 100, "),
+                "tables.METRIC.rows_per_second", "");
+  assert_reload(KAFKA READINGS HBASE RATED("rows_per_second: 100, "), KAFKA READINGS HBASE RATED(""),
+                "tables.METRIC.rows_per_second", "");
+  assert_reload(KAFKA READINGS HBASE RATED("rows_per_second: 1, "),
+                KAFKA READINGS HBASE RATED("rows_per_second: 2, lane_prefix: 2, "), "tables.METRIC.rows_per_second",
+                "tables");
+  assert_reload(KAFKA READINGS HBASE TABLES, KAFKA READINGS HBASE TABLES "limits: { rows_per_second: 9 }\n",
+                "limits.rows_per_second", "");
+}
+
+/* What is printed is what is in force, also after a reload. */
+TEST("/config-changes/rate-is-printed")
+{
+  g_autoptr(TideConfig) config = load_good(KAFKA READINGS HBASE RATED("rows_per_second: 7, "));
+  g_autoptr(TideConfig) new = load_good(KAFKA READINGS HBASE RATED("rows_per_second: 8, "));
+  g_autoptr(GPtrArray) changes = tide_config_changes(config, new);
+  tide_config_take_over(config, new, changes);
+  g_autofree char *in_force = tide_config_print(config);
+  g_assert_nonnull(strstr(in_force, "\n    rows_per_second: 8\n"));
+  g_assert_null(strstr(in_force, "rows_per_second: 7"));
+}
+
 /* The one half would be in force without the other, which needs a restart. */
 TEST("/config-changes/what-only-holds-together-waits")
 {

@@ -76,12 +76,12 @@ TEST("/bottleneck/K10-what-brokers-withhold")
   bottleneck_assert_says(
       &facts, "510 messages are to be read, and brokers make the consumers wait, 3100 ms the last time: a quota "
               "of theirs for this user or client, which 'kafka-configs.sh --describe' shows");
-  facts.undecided_messages = 509; /* another can be read */
+  facts.undecided.messages = 509; /* another can be read */
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "510 messages are to be read");
-  facts.undecided_messages = 510;
-  facts.undecided_topic = "metrics";
-  facts.undecided_partition = 3;
-  facts.undecided_offset = 253;
+  facts.undecided.messages = 510;
+  facts.undecided.topic = "metrics";
+  facts.undecided.partition = 3;
+  facts.undecided.offset = 253;
   bottleneck_assert_says(
       &facts, "510 messages may not be read before a transaction ends, which is open at offset 253 of 'metrics' "
               "partition 3; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it");
@@ -190,6 +190,18 @@ TEST("/bottleneck/busy-writers-are-well")
   TideBottleneckFacts facts = well();
   facts.busy_writers = 3;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "nothing to read");
+}
+
+TEST("/bottleneck/paused-and-rates")
+{
+  TideBottleneckFacts facts = well();
+  facts.waiting_rows = 7;
+  facts.operator.paced_table = "METRIC";
+  assert_limit(&facts, TIDE_LIMIT_RATE, "7 rows wait, as 'tables.METRIC.rows_per_second' allows no more");
+  facts.operator.is_paced = TRUE;
+  assert_limit(&facts, TIDE_LIMIT_RATE, "'limits.rows_per_second'");
+  facts.operator.paused = "everything has been paused since noon (upgrade)";
+  assert_limit(&facts, TIDE_LIMIT_PAUSED, "(upgrade); 'tidemark resume' ends it");
 }
 
 TEST("/bottleneck/dead-letters")

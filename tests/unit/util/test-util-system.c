@@ -6,6 +6,9 @@
 #include "util/error.h"
 #include "util/job.h"
 #include "util/lock.h"
+#include "util/log.h"
+#include "util/memory_bound.h"
+#include "util/operator_pauses.h"
 #include "util/secret_file.h"
 #include "util/state_directory.h"
 
@@ -691,4 +694,76 @@ TEST("/state-directory/E11-the-lock-is-no-link")
   g_assert_nonnull(error);
   assert_content(other, "precious");
   g_assert_cmpint(g_unlink(lock) + g_unlink(other) + g_rmdir(directory), ==, 0);
+}
+
+/* ---- operator pauses ---- */
+
+/* Writes what an operator paused: a table, and a topic until @until_ms. */
+static void
+write_pauses(const char *directory, gint64 until_ms)
+{
+  g_autoptr(GPtrArray) pauses = g_ptr_array_new_with_free_func((GDestroyNotify)tide_operator_pause_free);
+  g_ptr_array_add(pauses, tide_operator_pause_new(TIDE_SCOPE_TABLE, "ns:S_{yyyy}", "a \"b\"; c=\n[d]", 1000, 0));
+  g_ptr_array_add(pauses, tide_operator_pause_new(TIDE_SCOPE_TOPIC, "metrics", "", 2000, until_ms));
+  g_assert_true(tide_operator_pauses_write(directory, pauses, NULL));
+}
+
+TEST("/operator-pauses/watch-follows-the-file")
+{
+  g_autofree char *directory = new_directory();
+  g_autoptr(GPtrArray) none = g_ptr_array_new();
+  TidePauseWatch *watch = tide_pause_watch_new(directory);
+  g_assert_false(tide_pause_watch_update(watch, 1000)); /* nothing is paused, nor was */
+  guint before = tide_pause_watch_generation(watch);
+  write_pauses(directory, 5000);
+  g_assert_true(tide_pause_watch_update(watch, 3000));
+  g_assert_cmpuint(tide_pause_watch_generation(watch), !=, before);
+  g_assert_true(tide_pause_watch_has(watch, TIDE_SCOPE_TABLE, "ns:S_{yyyy}"));
+  g_assert_true(tide_pause_watch_has(watch, TIDE_SCOPE_TOPIC, "metrics"));
+  g_assert_false(tide_pause_watch_has(watch, TIDE_SCOPE_TOPIC, "ns:S_{yyyy}"));
+  g_assert_false(tide_pause_watch_has(watch, TIDE_SCOPE_EVERYTHING, ""));
+  g_autofree char *text = tide_pause_watch_describe(watch);
+  g_assert_cmpstr(text, ==,
+                  "table 'ns:S_{yyyy}' has been paused since 1970-01-01T00:00:01.000Z (a \"b\"; c=\n[d]); topic "
+                  "'metrics' has been paused since 1970-01-01T00:00:02.000Z, until 1970-01-01T00:00:05.000Z");
+  before = tide_pause_watch_generation(watch);
+  g_assert_false(tide_pause_watch_update(watch, 4999));
+  g_assert_cmpuint(tide_pause_watch_generation(watch), ==, before);
+  g_assert_true(tide_pause_watch_update(watch, 5000)); /* the end of one */
+  g_assert_false(tide_pause_watch_has(watch, TIDE_SCOPE_TOPIC, "metrics"));
+  g_assert_true(tide_pause_watch_has(watch, TIDE_SCOPE_TABLE, "ns:S_{yyyy}"));
+  g_assert_true(tide_operator_pauses_write(directory, none, NULL));
+  g_assert_true(tide_pause_watch_update(watch, 6000));
+  g_assert_null(tide_pause_watch_describe(watch));
+  tide_pause_watch_free(watch);
+  g_assert_cmpint(g_rmdir(directory), ==, 0); /* no file is left */
+}
+
+/* What cannot be read is no permission to go on. */
+TEST("/operator-pauses/unreadable-file")
+{
+  static const char *const contents[] = {"junk", "[everything else]\nsince_ms=1\n", "[topic]\nsince_ms=1\n",
+                                         "[topic t]\nsince_ms=noon\n", "[topic t]\nsince_ms=1\nuntil_ms=x\n"};
+  g_autofree char *directory = new_directory(), *path = g_build_filename(directory, "paused", NULL);
+  tide_log_set_level(TIDE_LOG_CRIT);
+  for (gsize i = 0; i < G_N_ELEMENTS(contents); i++) {
+    g_autoptr(GError) error = NULL;
+    TidePauseWatch *running = tide_pause_watch_new(directory), *starting = tide_pause_watch_new(directory);
+    write_pauses(directory, 0);
+    g_assert_true(tide_pause_watch_update(running, 3000));
+    g_assert_true(g_file_set_contents(path, contents[i], -1, NULL));
+    g_assert_null(tide_operator_pauses_read(directory, &error));
+    g_assert_nonnull(strstr(error->message, path));
+    g_assert_false(tide_pause_watch_update(running, 4000));
+    g_assert_true(tide_pause_watch_has(running, TIDE_SCOPE_TOPIC, "metrics"));
+    g_assert_true(tide_pause_watch_update(starting, 4000));
+    g_assert_true(tide_pause_watch_has(starting, TIDE_SCOPE_EVERYTHING, ""));
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    g_assert_true(tide_pause_watch_update(starting, 5000));
+    g_assert_null(tide_pause_watch_describe(starting));
+    tide_pause_watch_free(running);
+    tide_pause_watch_free(starting);
+  }
+  tide_log_set_level(TIDE_LOG_INFO);
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
 }

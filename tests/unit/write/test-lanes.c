@@ -224,6 +224,69 @@ test_limits_of_calls_change(Fixture *fixture, gconstpointer data)
   tide_lane_unref(lane);
 }
 
+/* A batch of as many rows as take a quarter of an hour at a row a second. */
+#define LONG_ROWS 900
+
+static void
+test_rate_of_all_tables_holds_calls_back(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", ""), *b = lane_of(fixture, 1, "", "");
+  tide_lanes_set_rows_per_second(fixture->lanes, 1);
+  submit(fixture, a, LONG_ROWS, 10);
+  submit(fixture, a, 1, 10);
+  submit(fixture, b, 1, 10);
+  g_assert_false(tide_lanes_state(fixture->lanes).is_paced);
+  assert_takes(fixture, LONG_ROWS); /* a call is never cut */
+  g_assert_false(take_now(fixture, &(TideCall){0}));
+  g_assert_true(tide_lanes_state(fixture->lanes).is_paced);
+  tide_lanes_set_rows_per_second(fixture->lanes, 0); /* as by a reload: what was due is no longer */
+  assert_takes(fixture, 1);
+  assert_takes(fixture, 1);
+  g_assert_cmpuint(count_completed(fixture), ==, 3);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
+/* Dated tables share the rate and the pause of their declaration. */
+static void
+test_rate_of_a_table_is_its_own(Fixture *fixture, gconstpointer data)
+{
+  fixture->tables[1].declared = &fixture->tables[0];
+  TideLane *a = lane_of(fixture, 0, "", ""), *b = lane_of(fixture, 1, "", "");
+  fixture->tables[0].rows_per_second = 1;
+  submit(fixture, a, LONG_ROWS, 10);
+  assert_takes(fixture, LONG_ROWS);
+  submit(fixture, b, 1, 10);
+  g_assert_false(take_now(fixture, &(TideCall){0}));
+  g_autoptr(GArray) tables = tide_lanes_tables(fixture->lanes, tide_now_us());
+  g_assert_true(g_array_index(tables, TideLoad, 0).is_paced || g_array_index(tables, TideLoad, 1).is_paced);
+  fixture->tables[0].rows_per_second = 0;
+  fixture->tables[1].declared = NULL;
+  assert_takes(fixture, 1);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
+static void
+test_paused_table_is_not_sent(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", ""), *b = lane_of(fixture, 1, "", "");
+  submit(fixture, a, 1, 10);
+  submit(fixture, b, 2, 10);
+  tide_lanes_set_paused(fixture->lanes, &fixture->tables[0], TRUE);
+  assert_takes(fixture, 2);
+  g_assert_false(take_now(fixture, &(TideCall){0}));
+  tide_lanes_set_paused(fixture->lanes, &fixture->tables[0], FALSE);
+  tide_lanes_set_paused(fixture->lanes, NULL, TRUE);
+  g_assert_false(take_now(fixture, &(TideCall){0}));
+  tide_lanes_set_paused(fixture->lanes, NULL, FALSE);
+  assert_takes(fixture, 1);
+  g_assert_cmpuint(count_completed(fixture), ==, 2);
+  tide_lane_unref(a);
+  tide_lane_unref(b);
+}
+
 typedef struct Race {
   Fixture *fixture;
   _Atomic guint n_taken;
@@ -347,6 +410,9 @@ main(int argc, char **argv)
   ADD("/lanes/blocked-table-waits-and-is-one-trouble", test_blocked_table_waits_and_is_one_trouble);
   ADD("/lanes/closed-table-is-forgotten", test_closed_table_is_forgotten);
   ADD("/lanes/limits-of-calls-change", test_limits_of_calls_change);
+  ADD("/lanes/rate-of-all-tables-holds-calls-back", test_rate_of_all_tables_holds_calls_back);
+  ADD("/lanes/rate-of-a-table-is-its-own", test_rate_of_a_table_is_its_own);
+  ADD("/lanes/paused-table-is-not-sent", test_paused_table_is_not_sent);
   ADD("/lanes/oldest-row-tells-how-long-rows-wait", test_oldest_row_tells_how_long_rows_wait);
   ADD("/lanes/first-completion-wakes", test_first_completion_wakes);
   ADD("/lanes/many-writers-bring-every-batch-back-once", test_many_writers_bring_every_batch_back_once);
