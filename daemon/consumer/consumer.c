@@ -359,6 +359,10 @@ register_metrics(TideConsumer *consumer)
   counters->of_other_tables = tide_metrics_counter(
       metrics, "tidemark_kafka_partitions_of_other_tables_total",
       "Partitions taken over from a tidemark whose configuration has other tables, keys or columns", NULL);
+  counters->offsets_gone = tide_metrics_counter(
+      metrics, "tidemark_kafka_offsets_gone_total",
+      "Partitions read from their oldest message although the group has started before: nothing is committed of them",
+      NULL);
   counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
                                            "Fetched pieces whose checksum or compression is wrong", NULL);
 }

@@ -84,6 +84,8 @@ note_event(TideConsumer *consumer, const TidePartition *partition, const TideOff
     tide_counter_add(counters->not_rewound, (guint64)n_messages);
   if (verdict->event == TIDE_OFFSET_OTHER_TABLES)
     tide_counter_inc(counters->of_other_tables);
+  if (verdict->event == TIDE_OFFSET_GONE)
+    tide_counter_inc(counters->offsets_gone);
 }
 
 /* What @event means for the partitions of one look, in one line. */

@@ -39,6 +39,7 @@ typedef struct TideConsumerCounters {
   TideCounter *not_rewound;
   TideCounter *left_out[TIDE_N_LEFT_OUT];
   TideCounter *of_other_tables;
+  TideCounter *offsets_gone;
   TideCounter *damaged;
 } TideConsumerCounters;
 

@@ -54,13 +54,15 @@ class Rules(unittest.TestCase):
         runbook = (ROOT / "docs/runbook.md").read_text()
         self.assertEqual(sorted(re.findall(r"^## (Tidemark\w+)$", runbook, re.M)), sorted(name for name, _ in alerts()))
         for section in re.split(r"^## Tidemark", runbook, flags=re.M)[1:]:
-            for part in ("**Means:**", "**Look:**", "**Do:**"):
+            for part in ("**Impact:**", "**Confirm:**", "**Do:**", "**If that does not help:**"):
                 self.assertIn(part, section)
 
-    def test_each_alert_has_a_severity_and_a_summary(self):
+    def test_each_alert_has_a_severity_a_summary_a_description_and_its_section(self):
         for name, text in alerts():
             self.assertRegex(text, r"severity: (critical|warning) ", name)
             self.assertRegex(text, r'summary: "', name)
+            self.assertRegex(text, r'description: "', name)
+            self.assertIn(f'runbook_url: "file:///usr/share/doc/tidemark/docs/runbook.md.gz#{name.lower()}"', text)
 
     def test_only_metrics_that_exist_are_asked_for(self):
         known = documented()
