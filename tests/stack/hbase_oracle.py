@@ -98,6 +98,17 @@ class Oracle:
         """Empties the table and keeps its splits."""
         self.ask("truncate", table)
 
+    def snapshot(self, table: str, name: str) -> None:
+        self.ask("snapshot", table, name)
+
+    def restore(self, table: str, name: str) -> None:
+        """Replaces the table's content with the snapshot's."""
+        self.ask("restore", table, name)
+
+    def clone(self, table: str, name: str) -> None:
+        """Makes a table of the snapshot."""
+        self.ask("clone", table, name)
+
     def enable(self, table: str) -> None:
         self.ask("enable", table)
 

@@ -60,6 +60,7 @@ public final class HBaseOracle {
       "digest TABLE                            rows, cells, SHA-256 over the lines of dump",
       "create TABLE FAMILY [SPLIT_HEX...]      one family with HBase's defaults, split at the given keys",
       "drop TABLE | truncate TABLE | enable TABLE | disable TABLE",
+      "snapshot TABLE NAME | restore TABLE NAME | clone TABLE NAME   restore replaces the content, clone makes TABLE",
       "describe TABLE                          one line per attribute, family and region",
       "flush TABLE | major-compact TABLE       return when done",
       "split TABLE HEX                         at this key; returns when both halves are online",
@@ -159,6 +160,9 @@ public final class HBaseOracle {
       case "truncate" -> truncate(table);
       case "enable" -> admin.enableTable(table);
       case "disable" -> admin.disableTable(table);
+      case "snapshot" -> admin.snapshot(rest.get(0), table);
+      case "restore" -> restore(table, rest.get(0));
+      case "clone" -> admin.cloneSnapshot(rest.get(0), table);
       case "describe" -> describe(table);
       case "flush" -> admin.flush(table);
       case "major-compact" -> majorCompact(table);
@@ -266,6 +270,12 @@ public final class HBaseOracle {
       admin.disableTable(table);
     }
     admin.truncateTable(table, /* preserveSplits= */ true);
+  }
+
+  private void restore(TableName table, String snapshot) throws IOException {
+    admin.disableTable(table);
+    admin.restoreSnapshot(snapshot);
+    admin.enableTable(table);
   }
 
   private void set(TableName table, List<String> words) throws IOException {
