@@ -7,7 +7,6 @@
 #include "util/job.h"
 #include "util/lock.h"
 #include "util/log.h"
-#include "util/memory_bound.h"
 #include "util/operator_pauses.h"
 #include "util/secret_file.h"
 #include "util/state_directory.h"
