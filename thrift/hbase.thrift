@@ -1,9 +1,9 @@
 /* The part of HBase's second Thrift interface (thrift2, THBaseService) that this project uses.
  *
- * Field ids, types and names of calls are the interface; a gateway ignores an optional field that is absent here. What
- * is not used is left out. The Thrift compiler turns this file into C at build time: the control calls are written by
- * that code, and the tests hold the hand-written encoders equal to it, byte for byte. Replies are read by
- * reply_reader.h, which says why. */
+ * Field ids, types and call names are the interface; gateways accept messages without optional fields. Unused parts
+ * are omitted. The Thrift compiler turns this file into C at build time: that code encodes the control calls, and the
+ * tests compare the hand-written encoders with it, byte for byte. Replies are read by reply_reader.h, which explains
+ * why. */
 
 namespace c_glib Hbase
 

@@ -282,7 +282,7 @@ skip_introduction(const char *message, gboolean *ret_for_good)
   const char *words = method_end != NULL ? strstr(method_end, ": ") : NULL;
   if (words == NULL)
     return text;
-  *ret_for_good = g_str_has_prefix(method_end + 1, " for good: ");
+  *ret_for_good = g_str_has_prefix(method_end + 1, " permanently: ");
   return words + 2;
 }
 

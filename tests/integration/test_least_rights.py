@@ -28,7 +28,7 @@ N_READINGS, N_MACHINES = 200, 10
 TS_MS = 1426535612045
 
 KAFKA_SAYS = re.compile(rf"user '{GRANTED_USER}' may not [^:]*: grant \w+, as by kafka-acls (--add [^,;(\n]*)")
-HBASE_SAYS = re.compile(rf"user '{GRANTED_USER}' has no right (?:READ|WRITE) on table '\w+'; in the HBase shell: "
+HBASE_SAYS = re.compile(rf"user '{GRANTED_USER}' lacks the right (?:READ|WRITE) on table '\w+'; grant it in the HBase shell: "
                         r'(grant "\w+", "\w+", "\w+")')
 
 

@@ -18,10 +18,10 @@ HEARD = {
                      "HTTPS": "speaks TLS"},
     "TLS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "SASL in TLS": "wants Kerberos (SASL)",
                    "HTTP": "it is a plain port"},
-    "SASL client": {"plain": "gave no answer to the SASL negotiation", "TLS": "TLS before one",
+    "SASL client": {"plain": "did not answer the SASL negotiation", "TLS": "TLS before one",
                     "SASL in TLS": "TLS before one", "HTTP": "in HTTP", "HTTPS": "in TLS"},
-    "HTTP client": {"plain": "it hangs up on HTTP", "TLS": "it hangs up on HTTP", "SASL": "it is silent on HTTP",
-                    "SASL in TLS": "it hangs up on HTTP"},
+    "HTTP client": {"plain": "it closes HTTP connections", "TLS": "it closes HTTP connections", "SASL": "it does not answer HTTP",
+                    "SASL in TLS": "it closes HTTP connections"},
     "HTTPS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "HTTP": "it is a plain port"},
 }
 

@@ -45,7 +45,7 @@ class Rights(Case):
         daemon = self.daemon(gateways=[gateway.address])
         n_messages = self.simulate("--readings", str(N_READINGS), "--machines", "10")
 
-        missing = re.compile(rf"user '{USER}' has no right (?:READ|WRITE) on table '{self.latest}'; in the HBase shell: "
+        missing = re.compile(rf"user '{USER}' lacks the right (?:READ|WRITE) on table '{self.latest}'; grant it in the HBase shell: "
                              rf'grant "({USER})", "(RW)", "({self.latest})"')
         said = self.command("check", "--config", str(daemon.config_path), code=1)
         self.assertEqual(len(missing.findall(said)), 1, said)

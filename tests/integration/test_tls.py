@@ -59,15 +59,15 @@ class Tls(LinkCase):
     def check_certificates(self, link: Link) -> None:
         other_ca = {"hbase": {"tls": {"ca": str(self.links.stranger.certificate)}}}
         self.check_refused(link, "wrong CA", "was signed by 'CN = stack authority', who is not in", changes=other_ca)
-        self.check_refused(link, "no CA", "whom this system does not know", changes={"hbase": {"tls": {"ca": None}}})
+        self.check_refused(link, "no CA", "which this system does not trust", changes={"hbase": {"tls": {"ca": None}}})
         wrong_host = self.links.address_behind(link, "wrong-host", self.links.wrong_host)
         self.check_refused(link, "wrong host", "is for 'DNS:other.example', not for 'localhost'", address=wrong_host)
         expired = self.links.address_behind(link, "expired", self.links.expired)
         self.check_refused(link, "expired certificate", "good until Feb  1 00:00:00 2020 GMT", address=expired)
         if link.name == "mutual-tls":
-            self.check_refused(link, "no certificate of ours", "asks for a certificate of ours",
+            self.check_refused(link, "no certificate of ours", "requires a client certificate",
                                security={"tls": self.links.tls()})
-            self.check_refused(link, "own certificate of another CA", "does not know who signed our certificate",
+            self.check_refused(link, "own certificate of another CA", "does not trust the issuer of our certificate",
                                security={"tls": self.links.tls(self.links.strangers_client)})
 
     def test_certificate_is_renewed(self) -> None:
@@ -82,7 +82,7 @@ class Tls(LinkCase):
         daemon = self.linked(link, security={"tls": self.links.tls(own)})
         n_messages = self.simulate("--readings", "100", "--machines", "5")
         daemon.start()
-        wait_until(lambda: "does not know who signed our certificate" in daemon.log_tail(), daemon.log_tail)
+        wait_until(lambda: "does not trust the issuer of our certificate" in daemon.log_tail(), daemon.log_tail)
         for path in (own, own.with_suffix(".key")):
             path.write_bytes(self.links.client.with_suffix(path.suffix).read_bytes())
         daemon.wait_committed(n_messages)

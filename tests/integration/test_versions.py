@@ -64,7 +64,7 @@ class Versions(Case):
             steps["tables create"] = OK
         else:
             refused = self.run_command("tables", "create", "--config", config)
-            self.assertIn("cannot create tables, which HBase's gateways can from HBase 2.2 on; use the HBase shell: create \"",
+            self.assertIn("cannot create tables: this needs a gateway of HBase 2.2 or later; use the HBase shell: create \"",
                           refused.stdout + refused.stderr)
             self.create_table(history, "M")
             self.create_table(latest, "M")

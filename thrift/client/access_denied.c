@@ -5,19 +5,19 @@
 
 #include <string.h>
 
-/* The words of AccessController and AccessChecker, of HBase 2.4 to 2.6:
+/* Formats of AccessController and AccessChecker in HBase 2.4 to 2.6:
  *   Insufficient permissions (user=tide@REALM, scope=default:METRIC, family=M:q, params=[table=...,],action=WRITE)
  *   Insufficient permissions (user=tide@REALM, scope=ns, params=[namespace=ns,...],action=CREATE)
  *   Insufficient permissions for user 'tide' (table=METRIC, action=READ)
  *   Insufficient permissions for user 'tide' (global, action=ADMIN) */
 static const char denied[] = "AccessDeniedException", denial[] = "Insufficient permissions ";
 
-/* What ends a name; none of tables, families and users holds any of these. */
+/* Characters that end a name; names of tables, families and users contain none of these. */
 #define NAME_ENDS "'\"\\ ,()[]|"
 
-/* What follows @label in @text, up to one of @ends; NULL where there is none. (transfer full) */
+/* Returns the text between @label in @text and the next of @ends; NULL if there is none. (transfer full) */
 static char *
-name_behind(const char *text, const char *label, const char *ends)
+name_after(const char *text, const char *label, const char *ends)
 {
   const char *found = strstr(text, label);
   if (found == NULL)
@@ -27,7 +27,7 @@ name_behind(const char *text, const char *label, const char *ends)
   return len > 0 ? g_strndup(found, len) : NULL;
 }
 
-/* Behind what is said of the call, and of how many rows it was. */
+/* Skips the part about the call and its number of rows. */
 static const char *
 skip_introduction(const char *message)
 {
@@ -42,8 +42,8 @@ skip_introduction(const char *message)
   return actions_end != NULL ? actions_end + 2 : words;
 }
 
-/* The denial that @message begins with, behind the names of classes, to where it ends: what comes later may quote row
- * keys, and so anything. NULL: there is none. (transfer full) */
+/* Returns the denial at the start of @message, after the class names, up to its end: later text may quote row keys and
+ * so contain anything. NULL: there is none. (transfer full) */
 static char *
 find_denial(const char *message)
 {
@@ -61,9 +61,9 @@ find_denial(const char *message)
   return end != NULL ? g_strndup(text, (gsize)(end - text) + 1) : NULL;
 }
 
-/* What follows the scope; "": it is not said. A column's name, which may hold anything, comes behind it. */
+/* Returns the text after the scope; "": there is no scope. A column name, which may contain anything, follows it. */
 static const char *
-behind_scope(const char *text)
+after_scope(const char *text)
 {
   static const char label[] = "scope=";
   const char *scope = strstr(text, "(user=") != NULL ? strstr(text, label) : NULL;
@@ -71,17 +71,17 @@ behind_scope(const char *text)
   return scope + strcspn(scope, NAME_ENDS);
 }
 
-/* A table, or "@ns" for a namespace, as grant wants it; NULL: the whole of HBase. */
+/* Returns a table, or "@ns" for a namespace, as `grant` expects it; NULL: all of HBase. */
 static char *
 scope_of(const char *text)
 {
-  gboolean has_scope = *behind_scope(text) != '\0';
-  char *name = has_scope ? name_behind(text, "scope=", NAME_ENDS) : name_behind(text, "(table=", NAME_ENDS);
+  gboolean has_scope = *after_scope(text) != '\0';
+  char *name = has_scope ? name_after(text, "scope=", NAME_ENDS) : name_after(text, "(table=", NAME_ENDS);
   if (name == NULL || strcmp(name, "GLOBAL") == 0) {
     g_free(name);
     return NULL;
   }
-  if (g_str_has_prefix(behind_scope(text), ", params=[namespace=")) {
+  if (g_str_has_prefix(after_scope(text), ", params=[namespace=")) {
     g_autofree char *name_space = name;
     return g_strconcat("@", name_space, NULL);
   }
@@ -98,21 +98,21 @@ tide_access_denied_remedy(const GError *error, char **ret_command)
   g_autofree char *text = find_denial(error->message);
   if (text == NULL)
     return NULL;
-  static const char user_ends[] = "/@" NAME_ENDS; /* without instance and realm: as HBase's table of rights has it */
-  g_autofree char *user = name_behind(text, "(user=", user_ends);
+  static const char user_ends[] = "/@" NAME_ENDS; /* without instance and realm, as in HBase's table of rights */
+  g_autofree char *user = name_after(text, "(user=", user_ends);
   if (user == NULL)
-    user = name_behind(text, "for user '", user_ends);
-  g_autofree char *right = name_behind(text, "action=", NAME_ENDS);
+    user = name_after(text, "for user '", user_ends);
+  g_autofree char *right = name_after(text, "action=", NAME_ENDS);
   g_autofree char *scope = scope_of(text);
-  /* What tidemark needs: rows are read and written, never only one of both. Of cells nothing else can be missing: any
-   * other text is the column's name then. */
-  gboolean is_of_cells = g_str_has_prefix(behind_scope(text), ", family=");
+  /* tidemark always needs both rights, to read and to write rows. On cells no other right can be missing: any other
+   * text belongs to the column's name. */
+  gboolean is_cell_scope = g_str_has_prefix(after_scope(text), ", family=");
   const char *rights = NULL;
   if (g_strcmp0(right, "READ") == 0 || g_strcmp0(right, "WRITE") == 0)
     rights = "RW";
-  else if (!is_of_cells && g_strcmp0(right, "CREATE") == 0)
+  else if (!is_cell_scope && g_strcmp0(right, "CREATE") == 0)
     rights = "C";
-  else if (!is_of_cells && g_strcmp0(right, "ADMIN") == 0)
+  else if (!is_cell_scope && g_strcmp0(right, "ADMIN") == 0)
     rights = "A";
   if (user == NULL || rights == NULL)
     return NULL;
@@ -120,8 +120,8 @@ tide_access_denied_remedy(const GError *error, char **ret_command)
                            : scope[0] == '@' ? g_strdup_printf("namespace '%s'", scope + 1)
                                              : g_strdup_printf("table '%s'", scope);
   g_autofree char *command = tide_shell_grant_command(user, rights, scope);
-  char *remedy =
-      g_strdup_printf("user '%s' has no right %s on %s; in the HBase shell: %s", user, right, where, command);
+  char *remedy = g_strdup_printf("user '%s' lacks the right %s on %s; grant it in the HBase shell: %s", user, right,
+                                 where, command);
   if (ret_command != NULL)
     *ret_command = g_steal_pointer(&command);
   return remedy;

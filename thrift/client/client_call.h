@@ -1,35 +1,35 @@
-/* Inside of the client: one call from its start to its reply. Used by hbase_client.c, hbase_read.c, hbase_admin.c and
- * gateway_probe.c; nobody else includes this. */
+/* Internals of the client: one call from its start to its reply. Only hbase_client.c, hbase_read.c, hbase_admin.c and
+ * gateway_probe.c include this header. */
 #pragma once
 
 #include "thrift/client/connection.h"
 #include "thrift/client/hbase_client.h"
 #include "thrift/wire/reply_reader.h"
 
-/* Generated. */
+/* generated */
 #include <hbase_t_h_base_service.h>
 #include <thrift/c_glib/transport/thrift_memory_buffer.h>
 
 G_BEGIN_DECLS
 
-/* Ranges that are read at a time, as of a salted table. Each open one holds a scanner at the gateway and one at HBase.
- */
+/* Ranges that can be read side by side, as for a salted table. Each open one holds a scanner at the gateway and one at
+ * HBase. */
 #define TIDE_MAX_KEPT_SCANNERS 16
 
-/* Where a page of a scan ended that may go on, and the scanner that is still open there: hbase_read.c. */
+/* The scanner left open after a page, and the position where the scan continues; see hbase_read.c. */
 typedef struct TideKeptScanner {
-  TideBuffer question;   /* the scan, but for its start; empty: unused */
-  TideBuffer next_start; /* what the next page's request begins with */
-  gboolean is_open;      /* FALSE: only one page was asked for so far, or the connection is another one */
-  gint32 id;             /* the gateway's, of this connection */
-  gboolean has_skipped;  /* it has passed rows that nobody got: it is of no use any more */
-  gint32 last_sequence;  /* of the last call for it: that page's, when one is on its way */
+  TideBuffer question;   /* the scan without its start row; empty: unused */
+  TideBuffer next_start; /* start row of the next page's request */
+  gboolean is_open;      /* FALSE: only one page was requested so far, or the connection was replaced */
+  gint32 id;             /* scanner id, valid on this connection only */
+  gboolean has_skipped;  /* rows were read and dropped: the scanner can no longer be used */
+  gint32 last_sequence;  /* of its last call: the next page's while that is in flight */
   guint64 used;
 } TideKeptScanner;
 
 typedef struct TideKeptScanners {
   TideKeptScanner items[TIDE_MAX_KEPT_SCANNERS];
-  TideKeptScanner *asked; /* whose next page is on its way; NULL: nobody's */
+  TideKeptScanner *asked; /* the scanner whose next page is in flight; NULL: none */
   guint64 clock;
 } TideKeptScanners;
 
@@ -37,84 +37,84 @@ struct TideHBaseClient {
   TideEndpoint *endpoint; /* owned */
   TideWireMode mode;
   GCancellable *cancellable;  /* a reference */
-  GPollFD cancel_fd;          /* held open for the client's life: see hold_cancel_fd() */
+  GPollFD cancel_fd;          /* kept open for the client's lifetime: see hold_cancel_fd() */
   TideConnection *connection; /* owned; NULL while closed */
-  /* what encodes control calls, made with the first one; the three borrow each other */
+  /* The encoder of control calls, created with the first one; the three borrow each other. */
   ThriftMemoryBuffer *control;
   ThriftProtocol *protocol;
-  HbaseTHBaseServiceIf *service; /* the generated client: its send functions write to control */
-  /* memory, kept from call to call */
-  gint32 sequence_id; /* of the last call encoded by hand; the generated code always sends 0 */
+  HbaseTHBaseServiceIf *service; /* the generated client, whose send functions write to control */
+  /* memory reused by every call */
+  gint32 sequence_id; /* of the last call encoded here; the generated code always sends 0 */
   TideBuffer request;
   GArray *parts;   /* (element-type TideBytes) */
   GArray *cells;   /* (element-type TideResultCell) */
-  GError *failure; /* what reading the reply at hand failed with: set and taken within tide_client_conclude()'s call */
+  GError *failure; /* why the current reply could not be read; set and cleared within tide_client_conclude()'s call */
   TideKeptScanners scanners;
-  gboolean same_connection; /* the call at hand means nothing on another one: it fails instead */
-  char *cluster;            /* owned: that the gateway must be of; NULL: any */
-  gboolean cluster_asked;   /* over the connection at hand */
-  guint unknown_calls;      /* a bit for each younger call that the gateway did not know, over the connection at hand */
+  gboolean same_connection; /* the current call is valid on this connection only: it fails rather than reconnect */
+  char *cluster;            /* owned: the cluster that the gateway must belong to; NULL: any */
+  gboolean cluster_asked;   /* over the current connection */
+  guint unknown_calls;      /* one bit for each newer call that the gateway did not know, over the current connection */
 };
 
-/* As tide_hbase_client_new(), for a caller that cancels several clients in one. @cancellable: a reference is taken. */
+/* Like tide_hbase_client_new(), for a caller that cancels several clients at once. @cancellable: a reference is
+ * taken. */
 TideHBaseClient *tide_client_new_cancelled_by(const TideEndpoint *endpoint, TideWireMode mode,
                                               GCancellable *cancellable);
 
-/* Empties client->request for a call that is encoded there as number client->sequence_id. */
+/* Empties client->request for a new call with sequence number client->sequence_id. */
 void tide_client_begin_request(TideHBaseClient *client);
 
 /**
- * tide_client_call_request: connect if need be, send client->request, which encodes a call of @method, and receive its
+ * tide_client_call_request: connect if necessary, send client->request, which encodes a call of @method, and receive
+ * its
  *     reply.
- * @ret_reply: borrowed from the client, until its next call; read it, and hand what came of it to
- *     tide_client_conclude().
+ * @ret_reply: borrowed from the client until its next call; read it, then pass the result to tide_client_conclude().
  * Errors: of the connection, which is closed. CONNECT and TOO_BIG mean that nothing was sent.
  */
 gboolean tide_client_call_request(TideHBaseClient *client, const char *method, gint64 deadline_us, TideReply *ret_reply,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* tide_client_call_request() on the connection that there is: CONNECT where that is gone, and another one was not
- * made. */
+/* Like tide_client_call_request(), but only over the current connection: fails with CONNECT instead of opening
+ * another. */
 gboolean tide_client_call_same_connection(TideHBaseClient *client, const char *method, gint64 deadline_us,
                                           TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The two halves of a call, between which the caller does something else: any other call in between waits for the reply
- * and drops it, which has_skipped of scanners.asked says. Sending may fail silently: then nothing is asked. */
+/* The two halves of a call, between which the caller does other work. Any other call in between waits for the reply and
+ * drops it (has_skipped of scanners.asked). Sending may fail silently: the page is then not requested. */
 void tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 deadline_us);
 gboolean tide_client_receive_asked(TideHBaseClient *client, const char *method, gint64 deadline_us,
                                    TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Closes the scanners that are still open at the gateway, as far as that can be done at once, and frees what was kept
- * of them. */
+/* Closes the scanners that are still open at the gateway, if that is possible at once, and frees their state. */
 void tide_client_close_scanners(TideHBaseClient *client);
 
-/* A control call: begin connects if need be; then one of the generated send functions encodes it over client->service;
- * then send sends what it wrote. @encoded: what that function returned. */
+/* A control call has three steps. `begin` connects if necessary, a generated send function encodes the call over
+ * client->service, and `send` sends it. @encoded: the result of that function. */
 gboolean tide_client_begin_control(TideHBaseClient *client, gint64 deadline_us,
                                    GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean tide_client_send_control(TideHBaseClient *client, const char *method, gboolean encoded, TideReply *ret_reply,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* After reading a reply: @understood is what the reader returned, whose error went to client->failure. That error gets
- * the gateway's name; the connection is closed when the reply was not one to this call. Returns: @understood. */
+/* Call after reading a reply. @understood: the reader's result; its error is in client->failure. Adds the gateway's
+ * name to that error, and closes the connection if the reply did not belong to this call. Returns: @understood. */
 gboolean tide_client_conclude(TideHBaseClient *client, gboolean understood, GError **error);
 
-/* What the gateway says it is, a TThriftServerType. WRONG_SERVICE when it does not know this call (an older one). */
+/* Returns the gateway's TThriftServerType. Errors: WRONG_SERVICE if the gateway does not know this call (older
+ * gateways). */
 gboolean tide_client_server_type(TideHBaseClient *client, gint64 deadline_us, gint32 *ret_type,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The gateway has answered @failure: that it does not know the call, as an older one or thrift1 does. */
+/* TRUE when @failure is the gateway's answer that it does not know the call (older gateways, thrift1). */
 gboolean tide_client_is_unknown_call(const TideHBaseClient *client, const GError *failure);
 
-/* The id of the cluster behind the gateway. @ret_cluster: NULL where it has none to tell: it does not know the call (an
- * older one), or took the stand-in of HBase's client, because ZooKeeper did not answer when it connected.
- * (transfer full)
- * Errors: CONNECT: it should know, and did not say; CANCELLED. */
+/* Returns the id of the gateway's HBase cluster. @ret_cluster: NULL if the gateway has no id to report: it does not
+ * know the call (older gateways), or ZooKeeper did not answer when HBase's client connected. (transfer full) Errors:
+ * CONNECT if the gateway should know the id but did not report it; CANCELLED. */
 gboolean tide_client_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_cluster,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Asks `exists` of a table that need not be there. GATEWAY and APPLICATION errors are answers, too; WRONG_SERVICE when
- * it does not know this call, as thrift1 does not. */
+/* Calls `exists` for a table that may be missing. GATEWAY and APPLICATION errors are answers, too. WRONG_SERVICE means
+ * that the gateway does not know this call, as with thrift1. */
 gboolean tide_client_try_exists(TideHBaseClient *client, gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -4,14 +4,14 @@
 #include "thrift/wire/wire_reader.h"
 #include "util/error.h"
 
-/* One receive call asks for as much: a put's reply comes whole, a page of a scan in a few calls. */
+/* Bytes requested per receive call: a put's reply arrives in one call, a page of a scan in a few. */
 #define READ_AHEAD_BYTES (64u << 10)
 
-/* Above this the reply's memory is given back when the next call begins: after a page of large rows an idle connection
- * must not hold on to it. */
+/* Above this size the reply's memory is freed when the next call begins: an idle connection must not keep the memory of
+ * a page of large rows. */
 #define KEPT_BUFFER_BYTES (1u << 20)
 
-/* As many parts take no memory of their own; a batch has one for each chunk of its arena. */
+/* Up to this many parts need no allocation; a batch has one part per chunk of its arena. */
 #define VECTORS_ON_STACK 64
 
 const TideMessageLayer *
@@ -63,7 +63,7 @@ tide_connection_connect(TideConnection *connection, GError **error)
   connection->is_open = connection->layer->connect(connection, &failure);
   if (connection->is_open)
     return TRUE;
-  /* Whatever went wrong: no call was sent, so its outcome is known. */
+  /* No call was sent, whatever failed: the outcome is known. */
   if (tide_error_outcome_unknown(failure) && !tide_error_is_cancelled(failure))
     failure->code = TIDE_ERROR_CONNECT;
   g_propagate_error(error, failure);
@@ -109,8 +109,8 @@ tide_connection_send(TideConnection *connection, const TideBytes *parts, gsize n
   gsize total = 0;
   for (gsize i = 0; i < n_parts; i++)
     total += parts[i].len;
-  if (total > G_MAXINT32) { /* what a frame's head, and Java, can count */
-    return tide_fail(error, TIDE_ERROR_TOO_BIG, "a request of %" G_GSIZE_FORMAT " bytes is too large for Thrift",
+  if (total > G_MAXINT32) { /* the maximum of a frame header, and of Java */
+    return tide_fail(error, TIDE_ERROR_TOO_BIG, "the request has %" G_GSIZE_FORMAT " bytes, too many for Thrift",
                      total);
   }
   if (!connection->is_open)
@@ -143,17 +143,16 @@ tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **
   const char *text = endpoint->text;
   const char *scheme_end = strstr(text, "://");
   const char *address = scheme_end != NULL ? scheme_end + strlen("://") : text;
-  /* A record of TLS 1.0 to 1.3 that is an alert: what a TLS server says to what is no handshake. */
+  /* An alert record of TLS 1.0 to 1.3: a TLS server's answer to bytes that are no handshake. */
   gboolean is_tls_alert = begun.len >= 3 && begun.data[0] == 0x15 && begun.data[1] == 0x03 && begun.data[2] <= 0x04;
   if (tide_bytes_begin_with(begun, TIDE_BYTES_LITERAL("HTTP")))
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-        "'%s' speaks HTTP, not plain Thrift: it is another service's port, or a gateway set to HTTP, and then to "
-        "be written as '%s://%s' in 'hbase.gateways'",
-        text, endpoint->stream == &tide_tls_stream ? "https" : "http", address);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "'%s' speaks HTTP, not plain Thrift: it is another service's port, or a gateway set to HTTP; for such "
+                "a gateway write '%s://%s' in 'hbase.gateways'",
+                text, endpoint->stream == &tide_tls_stream ? "https" : "http", address);
   else if (is_tls_alert)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "'%s' speaks TLS, not plain Thrift over TCP: where a gateway is behind it, write 'thrift+tls://%s' in "
+                "'%s' speaks TLS, not plain Thrift over TCP: if it is a gateway, write 'thrift+tls://%s' in "
                 "'hbase.gateways', or 'https://%s' if it is set to HTTP",
                 text, address, address);
   else
@@ -161,7 +160,7 @@ tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **
   return TRUE;
 }
 
-/* ---- what layers are made of ---- */
+/* ---- building blocks of layers ---- */
 
 gboolean
 tide_layer_open_stream(TideConnection *connection, GError **error)
@@ -220,7 +219,7 @@ tide_layer_receive_more(TideConnection *connection, GError **error)
   return got > 0;
 }
 
-/* @bytes: bounded by the caller, who has checked what the peer says. */
+/* @bytes: the caller has checked the peer's size against a limit. */
 static gboolean
 receive_until(TideConnection *connection, gsize bytes, GError **error)
 {
@@ -267,7 +266,7 @@ tide_layer_refuse(TideConnection *connection, const char *problem, gsize offset,
   if (!connection->has_answered && tide_service_is_foreign(connection->endpoint, begun, error))
     return FALSE;
   return tide_fail(error, TIDE_ERROR_PROTOCOL,
-                   "gateway '%s' sent what is no %s %s reply: %s at byte %" G_GSIZE_FORMAT " (the limit is %u MiB)",
+                   "gateway '%s' sent an invalid %s %s reply: %s at byte %" G_GSIZE_FORMAT " (the limit is %u MiB)",
                    connection->limits.peer, connection->layer->name, tide_wire_protocol_name(connection->protocol),
                    problem, offset, TIDE_REPLY_MAX_BYTES >> 20);
 }

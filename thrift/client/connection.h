@@ -1,13 +1,13 @@
 /* One connection to a gateway: whole Thrift messages under one deadline, by a message layer over a stream.
  *
- * A layer is how messages stand in a connection's bytes: unframed, in frames, behind SASL or over HTTP. It is a table
- * of functions, chosen once for each gateway by tide_message_layer_of(); above it nobody knows which it is. It has the
- * connection to itself, whose fields it may use, and makes no call but under its limits. What it makes of its own hangs
- * at connection->layer_state, until its close().
+ * A layer defines how messages are encoded in a connection's bytes: unframed, framed, by SASL or by HTTP. It is a table
+ * of functions, which tide_message_layer_of() chooses once per gateway; its callers do not know which it is. A layer
+ * uses the connection exclusively, may use its fields, and makes every call under its limits. It keeps its own data in
+ * connection->layer_state until its close().
  *
- * A reply is received whole before anybody reads of it; the first one is found to be well formed, too. After any error
- * of connect(), send() or receive() the connection is closed for good. Threads: one at a time; the cancellable alone
- * may be used from any. */
+ * A reply is received completely before it is read; the first reply is also checked to be well formed. Any error of
+ * connect(), send() or receive() closes the connection permanently. Threads: one at a time; only the cancellable may be
+ * used from any thread. */
 #pragma once
 
 #include "thrift/client/stream.h"
@@ -16,34 +16,34 @@
 
 G_BEGIN_DECLS
 
-/* No reply is longer; a page of a scan is asked for in rows, so this bounds what a page of large rows may take. */
+/* Maximum size of a reply. Scans request pages by rows, so this limits the size of a page of large rows. */
 #define TIDE_REPLY_MAX_BYTES (64u << 20)
 
 typedef struct TideConnection TideConnection;
 
 struct TideMessageLayer {
-  const char *name; /* "framed", for texts */
+  const char *name; /* "framed", for messages */
 
-  /* Opens the stream, and agrees with the peer on what follows. Errors: of any code; as no message was sent, the caller
-   * makes CONNECT of those that leave that open. */
+  /* Opens the stream and negotiates with the peer. Errors: of any code; because no message was sent, the caller turns
+   * those with an unknown outcome into CONNECT. */
   gboolean (*connect)(TideConnection *connection, GError **error);
 
-  /* Sends @parts, @total_bytes together, as one message. Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, WRONG_SERVICE. */
+  /* Sends @parts, @total_bytes in total, as one message. Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, WRONG_SERVICE. */
   gboolean (*send)(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsize total_bytes,
                    GError **error);
 
-  /* Waits for one whole message of at most TIDE_REPLY_MAX_BYTES, which tide_layer_check_message() accepts, and borrows
-   * it until the next send. Errors: as of send(), and PROTOCOL; WRONG_SERVICE where another service has answered. */
+  /* Waits for one whole message of at most TIDE_REPLY_MAX_BYTES that passes tide_layer_check_message(), and borrows it
+   * until the next send. Errors: as for send(), and PROTOCOL; WRONG_SERVICE if another service answered. */
   gboolean (*receive)(TideConnection *connection, TideBytes *ret_message, GError **error);
 
-  /* TRUE when a message may be sent: the peer has neither closed nor sent anything that nobody asked for. */
+  /* TRUE when a message may be sent: the peer has neither closed the connection nor sent unexpected bytes. */
   gboolean (*is_ready)(TideConnection *connection);
 
-  /* What was agreed on with the peer, and between whom, for an operator; (transfer full). NULL: there is nothing to
-   * say. */
+  /* Describes for an operator what was negotiated and between whom. (transfer full) NULL: there is nothing to
+   * describe. */
   char *(*describe)(const TideConnection *connection);
 
-  /* Frees layer_state, also after a connect() that failed half way. NULL: there is none. */
+  /* Frees layer_state, also after a failed connect(). NULL: there is none. */
   void (*close)(TideConnection *connection);
 };
 
@@ -52,56 +52,56 @@ struct TideConnection {
   const TideMessageLayer *layer;
   TideEndpoint *endpoint; /* owned */
   TideWireProtocol protocol;
-  /* of the call under way */
+  /* of the current call */
   TideCallLimits limits; /* with a reference to the cancellable */
   /* of the connection */
   gboolean is_open;
-  TideStream *stream;       /* owned; NULL while closed, and with a layer that connects by other means */
-  gpointer layer_state;     /* the layer's own */
-  TideCertificateEnds ends; /* as the layer's connect() learnt them */
-  gboolean has_answered;    /* in our protocol, or by a ticket: it is the service that was wanted */
-  gboolean has_received;    /* a reply: that it was well formed says that the peer speaks our protocol */
-  TideBuffer received;      /* what the stream brought since the last send() */
-  TideBytes message;        /* borrowed, mostly from received; empty until a whole reply is there */
+  TideStream *stream;       /* owned; NULL while closed, and with a layer that has a transport of its own */
+  gpointer layer_state;     /* owned by the layer */
+  TideCertificateEnds ends; /* read by the layer's connect() */
+  gboolean has_answered;    /* in our protocol, or with a ticket: the peer is the requested service */
+  gboolean has_received;    /* a well-formed reply: the peer speaks our protocol */
+  TideBuffer received;      /* bytes from the stream since the last send() */
+  TideBytes message;        /* borrowed, mostly from received; empty until the whole reply has arrived */
   gsize sent_bytes;         /* of the last message */
 };
 
-/* Not connected yet. @endpoint: copied. @cancellable: a reference is taken. */
+/* Creates a connection that is not yet connected. @endpoint: copied. @cancellable: a reference is taken. */
 TideConnection *tide_connection_new(const TideEndpoint *endpoint, TideFraming framing, TideWireProtocol protocol,
                                     GCancellable *cancellable);
 void tide_connection_free(TideConnection *connection); /* closes; NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideConnection, tide_connection_free)
 
-/* Starts a call (or a connect): all that follows has to end by @deadline_us. @started_us: what the milliseconds in
- * error texts count from. Both monotonic. */
+/* Starts a call or a connect: everything that follows must end by @deadline_us. Error texts count milliseconds from
+ * @started_us. Both are monotonic. */
 void tide_connection_begin_call(TideConnection *connection, gint64 started_us, gint64 deadline_us);
 
 /* Errors: CONNECT, CANCELLED: nothing was sent. */
 gboolean tide_connection_connect(TideConnection *connection, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_connection_close(TideConnection *connection);
 
-/* TRUE when a call may be sent: connected, and the peer has neither closed nor sent anything that nobody asked for. */
+/* TRUE when a call may be sent: connected, and the peer has neither closed the connection nor sent unexpected bytes. */
 gboolean tide_connection_is_ready(TideConnection *connection);
 
-/* What the layer has agreed on with the peer, while it is open. (transfer full) (nullable) */
+/* Describes what the layer has negotiated, while the connection is open. (transfer full) (nullable) */
 char *tide_connection_describe(const TideConnection *connection);
 
-/* Sends @parts as one message; a frame's head is added. Errors: TOO_BIG (nothing was sent), TIMEOUT, CONNECTION_LOST,
+/* Sends @parts as one message; adds the frame header. Errors: TOO_BIG (nothing was sent), TIMEOUT, CONNECTION_LOST,
  * CANCELLED. */
 gboolean tide_connection_send(TideConnection *connection, const TideBytes *parts, gsize n_parts,
                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
  * tide_connection_receive: wait for a whole message.
- * @ret_message: borrowed, without its frame; valid until the next call is begun. In a frame its bytes may be any, for
- *     reply_reader.h to judge
- * Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, PROTOCOL; WRONG_SERVICE when the bytes are HTTP's or TLS's; TOO_BIG when
- * the peer refuses the request for its size.
+ * @ret_message: borrowed, without its frame; valid until the next call begins. The content of a frame is not checked:
+ *     reply_reader.h does that
+ * Errors: TIMEOUT, CONNECTION_LOST, CANCELLED, PROTOCOL; WRONG_SERVICE when the bytes are HTTP or TLS; TOO_BIG when the
+ * peer refuses the request because of its size.
  */
 gboolean tide_connection_receive(TideConnection *connection, TideBytes *ret_message,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* TRUE, and WRONG_SERVICE with what to configure, when what the peer sent first is HTTP's or TLS's. */
+/* Returns TRUE and sets WRONG_SERVICE, with the option to change, if the peer's first bytes are HTTP or TLS. */
 gboolean tide_service_is_foreign(const TideEndpoint *endpoint, TideBytes begun, GError **error);
 
 /* ---- the layers ---- */
@@ -116,15 +116,14 @@ void tide_http_init(void);
 
 const TideMessageLayer *tide_message_layer_of(const TideEndpoint *endpoint, TideFraming framing);
 
-/* ---- what layers are made of ---- */
+/* ---- building blocks of layers ---- */
 
 #define TIDE_FRAME_HEAD_BYTES 4u
 
-/* Opens the stream. */
 gboolean tide_layer_open_stream(TideConnection *connection, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Gets a ticket for the gateway's principal @service/@host, as 'hbase.kerberos' says who we are. Errors: also CONFIG,
- * for a keytab that cannot be used. */
+/* Gets a ticket for the gateway's principal @service/@host, with the identity of 'hbase.kerberos'. Errors: also CONFIG,
+ * for an unusable keytab. */
 TideGssContext *tide_layer_get_ticket(TideConnection *connection, const char *service, const char *host,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
@@ -139,15 +138,15 @@ gboolean tide_layer_receive_more(TideConnection *connection, GError **error) G_G
 gboolean tide_layer_receive_frame(TideConnection *connection, gsize limit_bytes, TideBytes *ret_frame,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* TRUE when @message is one whole Thrift message, and nothing else. Only the first reply is walked over: later ones are
- * checked by whoever reads them. @offset: where it begins in `received`. */
+/* TRUE when @message is exactly one Thrift message. Only the first reply is parsed here: the readers of later ones
+ * check them. @offset: start of @message in `received`. */
 gboolean tide_layer_check_message(TideConnection *connection, TideBytes message, gsize offset, GError **error);
 
-/* Always fails: what was received is no reply; PROTOCOL, or WRONG_SERVICE when it is another service's, and the first
- * that came. @problem: string literal. */
+/* Always fails: the received bytes are no reply. WRONG_SERVICE if they are the first ones and belong to another
+ * service, else PROTOCOL. @problem: string literal. */
 gboolean tide_layer_refuse(TideConnection *connection, const char *problem, gsize offset, GError **error);
 
-/* TRUE when nothing is left of what was received, and the stream is quiet. */
+/* TRUE when `received` has been consumed and the stream is quiet. */
 gboolean tide_layer_is_quiet(TideConnection *connection);
 
 G_END_DECLS

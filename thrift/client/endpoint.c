@@ -11,10 +11,10 @@
 #define UNIX_PREFIX "unix:"
 #define HOST_MAX_BYTES 253 /* a domain name's limit, RFC 1035 */
 #define EXPECTED                                                                                                       \
-  "expected 'host:port', '[IPv6 address]:port', 'unix:/path', or one of the former behind 'thrift://', "               \
-  "'thrift+tls://', 'http://' or 'https://'"
+  "expected 'host:port', '[IPv6 address]:port' or 'unix:/path', optionally after 'thrift://', 'thrift+tls://', "       \
+  "'http://' or 'https://'"
 
-/* What stands before "://". */
+/* The schemes: the part before "://". */
 static const struct {
   const char *name;
   const TideStreamKind *stream;
@@ -42,7 +42,7 @@ parse_port(const char *digits, guint16 *ret_port)
   return TRUE;
 }
 
-/* Letters, digits and what names and addresses need; @extra: ':' and '%' inside brackets. */
+/* Letters, digits and the other characters of names and addresses; @extra: ':' and '%' inside brackets. */
 static gboolean
 is_host(const char *host, gsize len, const char *extra)
 {
@@ -61,7 +61,7 @@ parse_bracketed(TideEndpoint *endpoint, const char *address, GError **error)
   if (end == NULL)
     return refuse(endpoint->text, "']' is missing", error);
   if (!is_host(host, (gsize)(end - host), ":%") || memchr(host, ':', (gsize)(end - host)) == NULL)
-    return refuse(endpoint->text, "there is no IPv6 address in the brackets", error);
+    return refuse(endpoint->text, "the brackets contain no IPv6 address", error);
   endpoint->host = g_strndup(host, (gsize)(end - host));
   if (end[1] == '\0')
     return TRUE;
@@ -77,11 +77,11 @@ parse_host(TideEndpoint *endpoint, const char *address, GError **error)
   const char *colon = strchr(address, ':');
   gsize host_len = colon != NULL ? (gsize)(colon - address) : strlen(address);
   if (strchr(address, '/') != NULL)
-    return refuse(text, "this is no host name", error);
+    return refuse(text, "this is not a host name", error);
   if (colon != NULL && strchr(colon + 1, ':') != NULL)
-    return refuse(text, "an IPv6 address must stand in brackets", error);
+    return refuse(text, "an IPv6 address needs brackets", error);
   if (!is_host(address, host_len, ""))
-    return refuse(text, host_len == 0 ? "the host is missing" : "this is no host name", error);
+    return refuse(text, host_len == 0 ? "the host is missing" : "this is not a host name", error);
   endpoint->host = g_strndup(address, host_len);
   if (colon != NULL && !parse_port(colon + 1, &endpoint->port))
     return refuse(text, "the port must be a number from 1 to 65535", error);
@@ -105,7 +105,7 @@ parse_http(TideEndpoint *endpoint, const char *address, GError **error)
     return FALSE;
   for (const char *at = path; *at != '\0'; at++) {
     if (!g_ascii_isgraph(*at) || strchr("?#\"\\<>^`{|}", *at) != NULL)
-      return refuse(endpoint->text, "its path has a character that no path of a URL has", error);
+      return refuse(endpoint->text, "the path has a character that is not allowed in URLs", error);
   }
   endpoint->path = g_strdup(path[0] != '\0' ? path : "/");
   return TRUE;
@@ -124,7 +124,7 @@ parse_url(TideEndpoint *endpoint, const char *colon, GError **error)
                                         : parse_address(endpoint, address, error);
     }
   }
-  return refuse(endpoint->text, "what stands before '://' is not known", error);
+  return refuse(endpoint->text, "the scheme before '://' is unknown", error);
 }
 
 TideEndpoint *

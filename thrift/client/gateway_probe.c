@@ -9,8 +9,8 @@
 
 #include <stdatomic.h>
 
-/* The gateway's default first. A gateway of another mode hangs up on the unframed ones at once, as their first bytes
- * are a negative frame length, or no protocol id. */
+/* The gateway's default comes first. Gateways in another mode close unframed connections at once, because the first
+ * bytes are a negative frame length or no protocol id. */
 static const TideWireMode modes[] = {
     {TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY},
     {TIDE_FRAMING_FRAMED, TIDE_WIRE_BINARY},
@@ -18,30 +18,31 @@ static const TideWireMode modes[] = {
     {TIDE_FRAMING_FRAMED, TIDE_WIRE_COMPACT},
 };
 
-/* As much as the timeout in which a mode is guessed: a question that needs HBase, when the mode is known. A gateway
- * that was just started connects to HBase for the first one. */
+/* Once the mode is known, requests that need HBase get the probe timeout times this. A newly started gateway connects
+ * to HBase for the first request. */
 #define HBASE_PATIENCE 10
 
 typedef struct Probe {
   const TideEndpoint *endpoint;
   gint64 timeout_ms;
-  GCancellable *cancellable; /* the probe's own, which follows the caller's */
-  TideMutex lock;     /* held while the caller's is passed on: so the threads are ordered for others than GLib, too */
-  gboolean timed_out; /* in one mode at least it waited in vain */
-  gboolean answered;  /* in one mode at least it sent bytes, though no Thrift */
-  TideGatewayFacts facts; /* of the mode that was understood */
+  GCancellable *cancellable; /* the probe's own; follows the caller's */
+  TideMutex lock;     /* held while the caller's cancellation is passed on: orders the threads for tools that do not see
+                       * GLib's locks */
+  gboolean timed_out; /* in at least one mode there was no answer */
+  gboolean answered;  /* in at least one mode there were bytes, but no Thrift */
+  TideGatewayFacts facts; /* of the detected mode */
 } Probe;
 
 static gboolean
 refuse_thrift1(const Probe *probe, GError **error)
 {
   return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
-                   "gateway '%s' is a thrift1 gateway; start a thrift2 one, beside it with ports of its own ('hbase "
-                   "thrift2 start -p 9091 --infoport 9096'), and name that port",
+                   "gateway '%s' is a thrift1 gateway; start a thrift2 gateway beside it on its own ports ('hbase "
+                   "thrift2 start -p 9091 --infoport 9096') and configure that port",
                    probe->endpoint->text);
 }
 
-/* It answered, though not with what was asked for. */
+/* The gateway answered with an error. */
 static gboolean
 is_refusal(const GError *failure)
 {
@@ -94,7 +95,7 @@ probe_mode(Probe *probe, TideWireMode mode, GError **error)
   return TRUE;
 }
 
-/* One question in another service's words; TRUE, and the error, when the answer is in them, too. */
+/* Sends one request in another service's protocol; TRUE, with the error set, if the answer is in that protocol, too. */
 static gboolean
 understands(const Probe *probe, TideBytes question, GError **error)
 {
@@ -116,12 +117,12 @@ understands(const Probe *probe, TideBytes question, GError **error)
          tide_service_is_foreign(probe->endpoint, begun, error);
 }
 
-/* No mode was understood: says what that means. Always fails. */
+/* Explains why no mode was understood. Always fails. */
 static gboolean
 explain_failure(const Probe *probe, GError **error)
 {
-  /* Services that say nothing to Thrift's bytes, or hang up: a gateway with SASL waits for its own kind of message, a
-   * web server for the end of a line, and OpenSSL sends alerts only to those who begin as TLS does. */
+  /* Some services do not answer Thrift's bytes, or close: a SASL gateway waits for a SASL message, a web server for the
+   * end of a line, and OpenSSL sends alerts only after bytes that begin like TLS. */
   static const guint8 empty_client_hello[] = {0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0};
   if ((probe->timed_out && understands(probe, TIDE_SASL_QUESTION, error)) ||
       understands(probe, TIDE_BYTES_LITERAL("GET / HTTP/1.0\r\n\r\n"), error) ||
@@ -135,23 +136,23 @@ explain_failure(const Probe *probe, GError **error)
                      peer);
   if (probe->timed_out)
     return tide_fail(error, TIDE_ERROR_TIMEOUT,
-                     "gateway '%s' accepts connections, but gives no answer within %" G_GINT64_FORMAT " ms", peer,
+                     "gateway '%s' accepts connections but did not answer within %" G_GINT64_FORMAT " ms", peer,
                      probe->timeout_ms);
-  return tide_fail(
-      error, TIDE_ERROR_CONNECT,
-      "'%s' accepts connections, but hangs up on every mode of Thrift: it is no HBase Thrift gateway, or a proxy "
-      "with none behind it",
-      peer);
+  return tide_fail(error, TIDE_ERROR_CONNECT,
+                   "'%s' accepts connections but closes them in every mode of Thrift: it is not an HBase Thrift "
+                   "gateway, or a proxy without a running gateway",
+                   peer);
 }
 
-/* Tries the modes that are (or are not) as requested. Returns: TRUE when one was understood, or the answer is final. */
+/* Tries the modes that match @request, or, if not @requested, the others. Returns: TRUE when one was understood, or the
+ * answer is final. */
 static gboolean
 probe_modes(Probe *probe, TideProbeRequest request, gboolean requested, TideWireMode *ret_mode, GError **ret_final)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(modes); i++) {
     gboolean is_requested = (request.framing < 0 || request.framing == (int)modes[i].framing) &&
                             (request.protocol < 0 || request.protocol == (int)modes[i].protocol);
-    /* Behind SASL there is one framing, SASL's own. */
+    /* SASL has only its own framing. */
     gboolean is_possible = modes[i].framing == TIDE_FRAMING_UNFRAMED || !tide_endpoint_has_sasl(probe->endpoint);
     if (is_requested != requested || !is_possible)
       continue;
@@ -165,23 +166,22 @@ probe_modes(Probe *probe, TideProbeRequest request, gboolean requested, TideWire
     } else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL)) {
       probe->answered = TRUE;
     } else if (!g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)) {
-      *ret_final = g_steal_pointer(&failure); /* speaks for all modes */
+      *ret_final = g_steal_pointer(&failure); /* holds for all modes */
       return TRUE;
     }
   }
   return FALSE;
 }
 
-/* Over HTTP there is one mode only, which so may take the time of all: a handshake of TLS and a ticket come first. */
+/* Over HTTP there is only one mode, which may use the time of all modes: a TLS handshake and a ticket come first. */
 static gboolean
 probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError **error)
 {
   *ret_mode = (TideWireMode){TIDE_FRAMING_UNFRAMED, TIDE_WIRE_BINARY};
   if (request.protocol == TIDE_WIRE_COMPACT)
-    return tide_fail(
-        error, TIDE_ERROR_WRONG_SERVICE,
-        "gateway '%s' is spoken to by HTTP, and so in the binary protocol, but 'hbase.transport' wants compact",
-        probe->endpoint->text);
+    return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
+                     "gateway '%s' uses HTTP and therefore the binary protocol, but 'hbase.transport' demands compact",
+                     probe->endpoint->text);
   probe->timeout_ms *= (gint64)G_N_ELEMENTS(modes);
   GError *failure = NULL;
   if (probe_mode(probe, *ret_mode, &failure))
@@ -189,17 +189,18 @@ probe_http(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GErro
   if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_PROTOCOL))
     failure->code = TIDE_ERROR_WRONG_SERVICE;
   else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED))
-    failure->code = TIDE_ERROR_CONNECT; /* a proxy whose gateway restarts, say: nothing is known against it */
+    failure->code = TIDE_ERROR_CONNECT; /* perhaps a proxy whose gateway is restarting: not a persistent error */
   else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST)) {
     failure->code = TIDE_ERROR_CONNECT;
-    g_prefix_error(&failure, "it hangs up on HTTP, as one that is set to plain Thrift does, or is behind TLS: ");
+    g_prefix_error(&failure,
+                   "it closes HTTP connections, like a gateway set to plain Thrift or one that expects TLS: ");
   } else if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_TIMEOUT))
-    g_prefix_error(&failure, "it is silent on HTTP, as one that wants Kerberos by SASL is ('hbase.sasl'): ");
+    g_prefix_error(&failure, "it does not answer HTTP, like a gateway that requires Kerberos by SASL ('hbase.sasl'): ");
   g_propagate_error(error, failure);
   return FALSE;
 }
 
-/* "framed-binary", as hbase.transport names it; of what is not fixed, any. (transfer full) */
+/* "framed-binary", as in hbase.transport; a part that is not fixed is "any". (transfer full) */
 static char *
 transport_name(int framing, int protocol)
 {
@@ -233,7 +234,7 @@ find_mode(Probe *probe, TideProbeRequest request, TideWireMode *ret_mode, GError
   return TRUE;
 }
 
-/* @data: (_Atomic(Probe *) *): an atomic, because the lock cannot order what was written before it was made. */
+/* @data: (_Atomic(Probe *) *): an atomic, because the lock cannot order writes made before it was initialised. */
 static void
 pass_on_cancel(GCancellable *cancellable, gpointer data)
 {
@@ -259,7 +260,7 @@ tide_gateway_probe(const TideEndpoint *endpoint, TideProbeRequest request, gint6
   g_autoptr(GCancellable) own = g_cancellable_new();
   Probe probe = {.endpoint = endpoint, .timeout_ms = probe_timeout_ms, .cancellable = own};
   GPollFD cancel_fd;
-  gboolean holds_fd = g_cancellable_make_pollfd(own, &cancel_fd); /* open until nobody can cancel any more */
+  gboolean holds_fd = g_cancellable_make_pollfd(own, &cancel_fd); /* kept open until no thread can cancel any more */
   tide_mutex_init(&probe.lock);
   _Atomic(Probe *) published;
   atomic_store_explicit(&published, &probe, memory_order_release);

@@ -1,4 +1,4 @@
-/* The types of the generated code and of Thrift's library: registered before threads exist, and repaired. */
+/* Registers the types of the generated code and of Thrift's library before threads exist, and repairs them. */
 #include "thrift/client/connection.h"
 #include "thrift/client/hbase_client.h"
 
@@ -9,14 +9,14 @@
 
 typedef void (*Finalize)(GObject *object);
 
-static GHashTable *finalizers; /* GType -> Finalize as it was; written by init, then read-only */
+static GHashTable *finalizers; /* GType -> original Finalize; written by init, then read-only */
 
 static void
 finalize_whole(GObject *object)
 {
   Finalize own = (Finalize)g_hash_table_lookup(finalizers, GSIZE_TO_POINTER(G_OBJECT_TYPE(object)));
   own(object);
-  /* Frees GObject's own data. Doing it twice is harmless, should a later Thrift compiler chain up by itself. */
+  /* Frees GObject's own data. A second call is harmless, in case a later Thrift compiler chains up. */
   GObjectClass *base = g_type_class_peek(G_TYPE_OBJECT);
   base->finalize(object);
 }

@@ -1,15 +1,15 @@
-/* Tables, namespaces, and what kind of gateway this is. These calls are rare: the generated code writes them, and
- * reply_reader.h reads what comes back. */
+/* Tables, namespaces and the gateway's type. These calls are rare: the generated code writes them, and reply_reader.h
+ * reads the replies. */
 #include "thrift/client/access_denied.h"
 #include "thrift/client/client_call.h"
 #include "thrift/client/shell_command.h"
 #include "util/error.h"
 
 #define PROBE_TABLE "tidemark_probe"               /* need not exist */
-#define NAMESPACE_EXISTS "NamespaceExistException" /* HBase's, in the text of its error */
-#define NO_CLUSTER "default-cluster"               /* what HBase's client says where it could not learn the id */
+#define NAMESPACE_EXISTS "NamespaceExistException" /* part of HBase's error text */
+#define NO_CLUSTER "default-cluster"               /* reported by HBase's client when it could not read the id */
 
-/* Copies into what the generated structs hold. Ownership: (transfer full). */
+/* Copies @bytes for the generated structs. Ownership: (transfer full). */
 static GByteArray *
 generated_bytes(TideBytes bytes)
 {
@@ -19,7 +19,7 @@ generated_bytes(TideBytes bytes)
   return array;
 }
 
-/* "TABLE" or "ns:TABLE" into @to, whose members are unset. */
+/* Writes "TABLE" or "ns:TABLE" to @to, whose members are unset. */
 static void
 fill_table_name(HbaseTTableName *to, const char *table)
 {
@@ -31,7 +31,7 @@ fill_table_name(HbaseTTableName *to, const char *table)
   to->qualifier = generated_bytes(tide_bytes_of_string(colon != NULL ? colon + 1 : table));
 }
 
-/* The generated send functions of all calls whose one argument is a table's name. */
+/* The generated send functions of all calls whose only argument is a table name. */
 typedef gboolean (*SendTableName)(HbaseTHBaseServiceIf *service, const HbaseTTableName *name, GError **error);
 
 static gboolean
@@ -47,8 +47,7 @@ call_with_table(TideHBaseClient *client, const char *method, SendTableName send,
 
 /* ---- calls that older gateways lack ---- */
 
-/* Of HBASE-21650, which release 2.2 has, and HBASE-20395 (2.3). The first four are asked for tables, the others make
- * them. */
+/* Added by HBASE-21650 (release 2.2) and HBASE-20395 (2.3). The first four query tables, the others create them. */
 typedef enum YoungerCall {
   TABLE_EXISTS,
   TABLE_DESCRIPTOR,
@@ -75,7 +74,8 @@ is_lacking(const TideHBaseClient *client, YoungerCall call)
   return (client->unknown_calls & 1u << call) != 0;
 }
 
-/* After @failure, which is taken, came of @call. TRUE: the gateway lacks it, and something else is to be done. */
+/* Call after @call failed with @failure, which is consumed. TRUE: the gateway lacks the call, and the caller needs
+ * another way. */
 static gboolean
 lacks(TideHBaseClient *client, YoungerCall call, GError *failure, GError **error)
 {
@@ -129,12 +129,12 @@ tide_hbase_client_list_tables(TideHBaseClient *client, gint64 deadline_us, GErro
   GPtrArray *names = tide_reply_read_table_names(&reply, &client->failure);
   if (!tide_client_conclude(client, names != NULL, &failure) && lacks(client, TABLE_NAMES, failure, error))
     (void)tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
-                    "gateway '%s' cannot list tables, which HBase's gateways can from HBase %s on",
+                    "gateway '%s' cannot list tables: this needs a gateway of HBase %s or later",
                     client->endpoint->text, younger_calls[TABLE_NAMES].since);
   return names;
 }
 
-/* Of a table that is there, of which no more is shown than its name. @why: (transfer full) */
+/* Describes an existing table by its name only. @why: (transfer full) */
 static TideTableDescription *
 describe_hidden(const char *table, char *why)
 {
@@ -146,7 +146,7 @@ describe_hidden(const char *table, char *why)
 TideTableDescription *
 tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 deadline_us, GError **error)
 {
-  /* A missing table is an error whose text differs between versions of HBase: ask for it first. */
+  /* The error for a missing table differs between versions of HBase, so check for the table first. */
   gboolean exists = FALSE;
   if (!tide_hbase_client_table_exists(client, table, deadline_us, &exists, error))
     return NULL;
@@ -172,8 +172,9 @@ tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 de
     if (!lacks(client, TABLE_DESCRIPTOR, failure, error))
       return NULL;
   }
-  return describe_hidden(table, g_strdup_printf("gateway '%s' can show it from HBase %s on", client->endpoint->text,
-                                                younger_calls[TABLE_DESCRIPTOR].since));
+  return describe_hidden(
+      table, g_strdup_printf("gateway '%s' cannot describe tables: this needs a gateway of HBase %s or later",
+                             client->endpoint->text, younger_calls[TABLE_DESCRIPTOR].since));
 }
 
 /* ---- rights ---- */
@@ -235,8 +236,8 @@ table_descriptor(const TideTableDescription *description)
     g_ptr_array_add(to->columns, family_descriptor(g_ptr_array_index(description->families, i)));
   to->__isset_columns = TRUE;
 
-  /* The table that the generated code makes compares keys as C strings and takes different ones for the same; one that
-   * compares their addresses is written completely. */
+  /* The generated code's hash table compares keys as C strings and so confuses different keys. A table that compares
+   * addresses is written completely. */
   g_hash_table_unref(to->attributes);
   to->attributes = g_hash_table_new_full(g_direct_hash, g_direct_equal, (GDestroyNotify)g_byte_array_unref,
                                          (GDestroyNotify)g_byte_array_unref);
@@ -258,7 +259,7 @@ tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescripti
     return tide_fail(
         error, TIDE_ERROR_UNAVAILABLE,
         "gateway '%s' is framed, and a framed gateway cannot create a table with split points or attributes (it "
-        "takes its whole frame buffer for each of them); use an unframed gateway, or the HBase shell: %s",
+        "allocates its whole frame buffer for each of them); use an unframed gateway, or the HBase shell: %s",
         client->endpoint->text, command);
   }
   if (!tide_client_begin_control(client, deadline_us, error))
@@ -283,12 +284,12 @@ tide_hbase_client_create_table(TideHBaseClient *client, const TideTableDescripti
   const char *colon = strchr(description->name, ':');
   g_autofree char *namespace_command = colon == NULL
                                            ? g_strdup("")
-                                           : g_strdup_printf("create_namespace '%.*s' (unless it is there), and ",
+                                           : g_strdup_printf("create_namespace '%.*s' (unless it exists), then ",
                                                              (int)(colon - description->name), description->name);
-  return tide_fail(error, TIDE_ERROR_UNAVAILABLE,
-                   "gateway '%s' cannot create tables, which HBase's gateways can from HBase %s on; use the HBase "
-                   "shell: %s%s",
-                   client->endpoint->text, younger_calls[CREATE_TABLE].since, namespace_command, command);
+  return tide_fail(
+      error, TIDE_ERROR_UNAVAILABLE,
+      "gateway '%s' cannot create tables: this needs a gateway of HBase %s or later; use the HBase shell: %s%s",
+      client->endpoint->text, younger_calls[CREATE_TABLE].since, namespace_command, command);
 }
 
 gboolean
@@ -307,7 +308,7 @@ tide_hbase_client_table_is_enabled(TideHBaseClient *client, const char *table, g
   return TRUE;
 }
 
-/* @ret_exists: FALSE also where the gateway lacks the call. */
+/* @ret_exists: FALSE also if the gateway lacks the call. */
 static gboolean
 namespace_exists(TideHBaseClient *client, const char *name, gint64 deadline_us, gboolean *ret_exists, GError **error)
 {
@@ -345,7 +346,7 @@ tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gi
   GError *failure = NULL;
   if (tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), &failure))
     return TRUE;
-  /* Where it could not be asked for, it may be there. */
+  /* Without the call to check, the namespace may exist. */
   if (is_lacking(client, LIST_NAMESPACES) && g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_GATEWAY) &&
       strstr(failure->message, NAMESPACE_EXISTS) != NULL) {
     g_error_free(failure);
@@ -354,7 +355,7 @@ tide_hbase_client_create_namespace(TideHBaseClient *client, const char *name, gi
   return lacks(client, CREATE_NAMESPACE, failure, error);
 }
 
-/* ---- what the gateway is ---- */
+/* ---- the gateway's type ---- */
 
 gboolean
 tide_client_server_type(TideHBaseClient *client, gint64 deadline_us, gint32 *ret_type, GError **error)
@@ -396,9 +397,9 @@ tide_client_cluster(TideHBaseClient *client, gint64 deadline_us, char **ret_clus
     return TRUE;
   }
   if (!tide_error_is_cancelled(failure))
-    failure->code = TIDE_ERROR_CONNECT; /* what was to be sent was not */
+    failure->code = TIDE_ERROR_CONNECT; /* the caller's request was not sent */
   g_propagate_prefixed_error(error, g_steal_pointer(&failure),
-                             "gateway '%s' does not say which cluster it is of: ", client->endpoint->text);
+                             "gateway '%s' did not report its cluster: ", client->endpoint->text);
   return FALSE;
 }
 
@@ -423,7 +424,7 @@ tide_hbase_client_ping(TideHBaseClient *client, gint64 deadline_us, GError **err
 {
   gint32 type;
   g_autoptr(GError) local = NULL;
-  /* An older gateway that says that it does not know the call is there, too. */
+  /* An older gateway that does not know the call has answered, too. */
   if (tide_client_server_type(client, deadline_us, &type, &local) || tide_client_is_unknown_call(client, local))
     return TRUE;
   g_propagate_error(error, g_steal_pointer(&local));

@@ -1,5 +1,5 @@
-/* The connection and its calls. An error of transport or protocol closes it here and nowhere else; what is asked and
- * what is answered stands in hbase_read.c and hbase_admin.c. */
+/* The connection and its calls. Only this file closes the connection after a transport or protocol error; hbase_read.c
+ * and hbase_admin.c encode requests and decode replies. */
 #include "thrift/client/hbase_client.h"
 
 #include "thrift/client/client_call.h"
@@ -12,8 +12,8 @@
 #include <thrift/c_glib/protocol/thrift_binary_protocol.h>
 #include <thrift/c_glib/protocol/thrift_compact_protocol.h>
 
-/* Each wait opens and closes the cancellable's descriptor, unless somebody else holds it. Held here it costs two system
- * calls less a wait, and is never closed while tide_hbase_client_cancel() writes to it. */
+/* Each wait opens and closes the cancellable's descriptor unless it is held. Holding it saves two system calls per
+ * wait, and keeps it open while tide_hbase_client_cancel() writes to it. */
 static gboolean
 hold_cancel_fd(TideHBaseClient *client, GError **error)
 {
@@ -30,7 +30,7 @@ tide_client_new_cancelled_by(const TideEndpoint *endpoint, TideWireMode mode, GC
   client->mode = mode;
   client->cancellable = g_object_ref(cancellable);
   client->cancel_fd.fd = -1;
-  (void)hold_cancel_fd(client, NULL); /* without a descriptor it cannot connect, which says why */
+  (void)hold_cancel_fd(client, NULL); /* without a descriptor connecting fails, with the reason */
   client->parts = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   client->cells = g_array_new(FALSE, FALSE, sizeof(TideResultCell));
   return client;
@@ -43,7 +43,7 @@ tide_hbase_client_new(const TideEndpoint *endpoint, TideWireMode mode)
   return tide_client_new_cancelled_by(endpoint, mode, cancellable);
 }
 
-/* With the connection scanners' numbers lose their meaning. */
+/* Scanner ids are valid on their connection only. */
 static void
 close_connection(TideHBaseClient *client)
 {
@@ -168,7 +168,7 @@ receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, T
   return TRUE;
 }
 
-/* What was asked ahead is not wanted: the connection is for another call. */
+/* Drops the page that was requested in advance: the connection is needed for another call. */
 static void
 drop_asked(TideHBaseClient *client, gint64 started_us, gint64 deadline_us)
 {
@@ -178,7 +178,8 @@ drop_asked(TideHBaseClient *client, gint64 started_us, gint64 deadline_us)
   TideReply reply;
   asked->has_skipped = TRUE;
   tide_connection_begin_call(client->connection, started_us, deadline_us);
-  (void)receive_reply(client, "getScannerRows", asked->last_sequence, &reply, NULL); /* FALSE: closes */
+  (void)receive_reply(client, "getScannerRows", asked->last_sequence, &reply, NULL); /* on failure it closes the
+                                                                                      * connection */
 }
 
 void
@@ -188,13 +189,13 @@ tide_hbase_client_require_cluster(TideHBaseClient *client, const char *cluster)
   client->cluster = g_strdup(cluster);
 }
 
-/* Once for each connection. */
+/* Runs once per connection. */
 static gboolean
 check_cluster(TideHBaseClient *client, gint64 deadline_us, GError **error)
 {
   if (client->cluster == NULL || client->cluster_asked)
     return TRUE;
-  client->cluster_asked = TRUE; /* the question is a call itself */
+  client->cluster_asked = TRUE; /* set first, because this check is a call itself */
   g_autofree char *cluster = NULL;
   if (!tide_client_cluster(client, deadline_us, &cluster, error)) {
     close_connection(client);
@@ -203,12 +204,12 @@ check_cluster(TideHBaseClient *client, gint64 deadline_us, GError **error)
   if (g_strcmp0(cluster, client->cluster) == 0)
     return TRUE;
   close_connection(client);
-  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' %s%s, but must be of cluster %s: nothing was sent",
-                   client->endpoint->text, cluster != NULL ? "is of cluster " : "does not say which cluster it is of",
+  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' %s%s, but must belong to cluster %s: nothing was sent",
+                   client->endpoint->text, cluster != NULL ? "belongs to cluster " : "did not report its cluster",
                    cluster != NULL ? cluster : "", client->cluster);
 }
 
-/* Ready to send, with the clock running. On failure nothing was sent. */
+/* Prepares the client to send, with the clock running. On failure nothing was sent. */
 static gboolean
 begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
 {
@@ -216,11 +217,11 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
   if (g_cancellable_is_cancelled(client->cancellable))
     return tide_fail(error, TIDE_ERROR_CANCELLED, "the calls to gateway '%s' were cancelled", client->endpoint->text);
   drop_asked(client, started_us, deadline_us);
-  /* The gateway cuts idle connections after 60 s; noticing it now makes it no error of this call. */
+  /* The gateway closes idle connections after 60 s; detecting that here keeps it from failing this call. */
   if (!tide_hbase_client_is_ready(client))
     close_connection(client);
   if (client->same_connection && client->connection == NULL)
-    return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' has ended the connection", client->endpoint->text);
+    return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' has closed the connection", client->endpoint->text);
   if (!tide_hbase_client_connect(client, deadline_us, error) || !check_cluster(client, deadline_us, error))
     return FALSE;
   if (tide_now_us() >= deadline_us)
@@ -231,7 +232,7 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
   return TRUE;
 }
 
-/* The call has begun. */
+/* Call after begin_call(). */
 static gboolean
 send_and_receive(TideHBaseClient *client, const char *method, gint32 sequence_id, const TideBytes *parts, gsize n_parts,
                  TideReply *ret_reply, GError **error)
@@ -292,12 +293,11 @@ tide_client_begin_control(TideHBaseClient *client, gint64 deadline_us, GError **
 {
   if (!begin_call(client, deadline_us, error))
     return FALSE;
-  /* A new one for each call: these are rare, and one that failed half way leaves the compact protocol's state behind.
-   */
+  /* A new encoder for each call: these calls are rare, and a failed one would leave the compact protocol's state. */
   forget_control_encoder(client);
   GType type = client->mode.protocol == TIDE_WIRE_BINARY ? THRIFT_TYPE_BINARY_PROTOCOL : THRIFT_TYPE_COMPACT_PROTOCOL;
   client->control = g_object_new(THRIFT_TYPE_MEMORY_BUFFER, NULL);
-  client->control->buf_size = G_MAXINT32; /* the property allows 1 MiB at most, which split points may exceed */
+  client->control->buf_size = G_MAXINT32; /* the property allows at most 1 MiB, which split points may exceed */
   client->protocol = g_object_new(type, "transport", client->control, NULL);
   client->service = g_object_new(HBASE_TYPE_T_H_BASE_SERVICE_CLIENT, "input_protocol", client->protocol,
                                  "output_protocol", client->protocol, NULL);
@@ -309,7 +309,7 @@ tide_client_send_control(TideHBaseClient *client, const char *method, gboolean e
                          GError **error)
 {
   if (!encoded)
-    return tide_fail(error, TIDE_ERROR_CONNECT, "cannot call '%s': the request could not be written", method);
+    return tide_fail(error, TIDE_ERROR_CONNECT, "cannot call '%s': the request could not be encoded", method);
   TideBytes part = tide_bytes(client->control->buf->data, client->control->buf->len);
   return send_and_receive(client, method, 0, &part, 1, ret_reply, error);
 }

@@ -1,4 +1,4 @@
-/* Reading rows and regions through the gateway. */
+/* Reads rows and regions through the gateway. */
 #include "thrift/client/client_call.h"
 #include "thrift/wire/request_encoder.h"
 #include "util/clock.h"
@@ -7,17 +7,17 @@
 #define DEFAULT_CACHING_ROWS 500 /* 500 rows of 1 KB are half a megabyte: one page, some milliseconds */
 #define DEFAULT_MAX_VERSIONS 1
 
-/* The whole of a scan may take so many of its calls' timeouts: to open it, to get its rows, for the rest of them where
- * a region server sent them in two, and to end it. */
+/* A whole scan may take this many call timeouts: to open it, to get its rows, to get the rest if a region server sent
+ * them in two parts, and to close it. */
 #define SCAN_TIMEOUTS 4
 
-/* The rows that are still expected to answer a get. */
+/* The rows that may still answer a get. */
 typedef struct Expected {
   const TideBytes *rows;
   gsize n_rows;
 } Expected;
 
-/* A row that is not the next one asked for: those in between do not exist. */
+/* If a row is not the next one requested, the rows in between do not exist. */
 static const char *
 problem_of_got(const TideBytes *row, gpointer data)
 {
@@ -31,7 +31,7 @@ problem_of_got(const TideBytes *row, gpointer data)
     if (is_it)
       return NULL;
   }
-  return "a row that was not asked for";
+  return "an unrequested row";
 }
 
 gboolean
@@ -96,28 +96,30 @@ tide_hbase_client_check_whole(const TideHBaseClient *client, TideBytes table, co
     if (!tide_bytes_equal(start, end) || is_second_first) {
       g_autofree char *name = tide_bytes_printable(table), *end_text = tide_bytes_printable(end),
                       *start_text = tide_bytes_printable(start);
-      return tide_fail(error, TIDE_ERROR_UNAVAILABLE,
-                       "gateway '%s' lists the regions of table '%s' with a gap or an overlap: after '%s' comes '%s'",
-                       client->endpoint->text, name, end_text, start_text);
+      return tide_fail(
+          error, TIDE_ERROR_UNAVAILABLE,
+          "gateway '%s' lists the regions of table '%s' with a gap or an overlap: '%s' is followed by '%s'",
+          client->endpoint->text, name, end_text, start_text);
     }
     end = region != NULL ? region->end_key : TIDE_BYTES_EMPTY;
   }
   return TRUE;
 }
 
-/* For each scanner that is still open at the end: a gateway that is at work closes it at once. */
+/* Time limit for each scanner that is still open at the end: a healthy gateway closes it at once. */
 #define CLOSE_TIMEOUT_US TIDE_US_PER_S
 
 /* ---- scan ---- */
 
-/* An open scanner at the gateway: it holds resources there until it is closed. */
+/* An open scanner at the gateway, which holds resources there until it is closed. */
 typedef struct Scan {
   TideHBaseClient *client;
   TideScanRequest request; /* with the defaults filled in */
   gint64 timeout_ms;
-  gint64 end_us;       /* of all its calls; G_MAXINT64 for one without limit, which may go on as long as rows come */
-  gint32 scanner_id;   /* of this connection */
-  TideBuffer last_row; /* the row received last; empty before the first */
+  gint64 end_us;       /* deadline of all its calls; G_MAXINT64 without a limit: the scan may last as long as rows
+                        * arrive */
+  gint32 scanner_id;   /* valid on this connection */
+  TideBuffer last_row; /* the last received row; empty before the first */
   TideRowSink sink;
 } Scan;
 
@@ -127,21 +129,21 @@ next_deadline_us(const Scan *scan)
   return MIN(tide_now_us() + scan->timeout_ms * TIDE_US_PER_MS, scan->end_us);
 }
 
-/* A scan that does not move on would be followed for ever, and one that goes elsewhere shows what was not asked for. */
+/* A scan that does not advance would never end, and one that leaves its range would return unrequested rows. */
 static const char *
 problem_of_scanned(const TideBytes *row, gpointer data)
 {
   Scan *scan = data;
   const TideScanRequest *request = &scan->request;
   if (row == NULL || row->len == 0)
-    return "a scan's result without a row";
+    return "a scan result without a row";
   int sign = request->reversed ? -1 : 1;
   if (request->start_row.len > 0 && sign * tide_bytes_compare(*row, request->start_row) < 0)
-    return "a row in front of the scan's range";
+    return "a row before the scan's range";
   if (request->stop_row.len > 0 && sign * tide_bytes_compare(*row, request->stop_row) >= 0)
-    return "a row behind the scan's range";
+    return "a row after the scan's range";
   if (scan->last_row.len > 0 && sign * tide_bytes_compare(*row, tide_buffer_bytes(&scan->last_row)) <= 0)
-    return "a scan's row that is not behind the one before it";
+    return "a scan row that does not follow the previous one";
   tide_buffer_set(&scan->last_row, *row);
   return NULL;
 }
@@ -157,7 +159,7 @@ open_scanner(Scan *scan, TideBytes table, GError **error)
          tide_client_conclude(client, tide_reply_read_i32(&reply, &scan->scanner_id, &client->failure), error);
 }
 
-/* One page. @ret_results: 0 at the scan's end. */
+/* Fetches one page. @ret_results: 0 at the end of the scan. */
 static gboolean
 fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
 {
@@ -170,8 +172,8 @@ fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
          tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, ret_results, &client->failure), error);
 }
 
-/* The rows are there by now, or an error is on its way up: that this fails, too, changes neither. With the connection
- * gone the gateway drops the scanner itself, in time. */
+/* The rows have arrived by now, or an error is being returned: a failure to close changes neither. If the connection is
+ * lost, the gateway drops the scanner itself after a while. */
 static void
 close_scanner(TideHBaseClient *client, gint32 scanner_id, gint64 deadline_us)
 {
@@ -191,8 +193,8 @@ fetch_all(Scan *scan, GError **error)
   while (!scan->sink.stopped) {
     if (tide_now_us() >= scan->end_us)
       return tide_fail(error, TIDE_ERROR_TIMEOUT,
-                       "gateway '%s': %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
-                       " came in %d call timeouts: given up",
+                       "gateway '%s' returned %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
+                       " in %d call timeouts: the scan was cancelled",
                        scan->client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
     guint64 wanted = scan->request.caching_rows;
     if (scan->sink.limit_rows > 0)
@@ -206,7 +208,7 @@ fetch_all(Scan *scan, GError **error)
   return TRUE;
 }
 
-/* A scan from its opening to its closing. */
+/* Runs a scan from opening to closing. */
 static gboolean
 scan_once(Scan *scan, TideBytes table, GError **error)
 {
@@ -219,12 +221,12 @@ scan_once(Scan *scan, TideBytes table, GError **error)
 
 /* ---- pages of a scan ---- */
 
-/* Who reads a table page by page asks for each page with its first row, and opening a scanner and closing it again
- * would take most of the time. So a page that begins where another one of the same scan ended is taken from the scanner
- * that was kept, and the one after it is asked for before it is wanted, so that the gateway works while the reader
- * does. Bounded: the scanner unused for longest makes room. */
+/* A caller that reads a table page by page starts each page at the row after the last one, and opening and closing a
+ * scanner per page would take most of the time. So a page that begins where another page of the same scan ended uses
+ * the kept scanner. The page after it is requested in advance, so that the gateway works while the reader does. The
+ * number of kept scanners is bounded: the least recently used one is closed first. */
 
-/* The one that a page of @question goes on from; NULL: it is a first page. */
+/* Returns the scanner that continues @question at @start_row; NULL: this is a first page. */
 static TideKeptScanner *
 find_kept(TideKeptScanners *scanners, TideBytes question, TideBytes start_row)
 {
@@ -237,7 +239,7 @@ find_kept(TideKeptScanners *scanners, TideBytes question, TideBytes start_row)
   return NULL;
 }
 
-/* A place for one more: unused, or that which was not used for longest, and may be open still. */
+/* Returns a slot for another scanner: unused, or the least recently used, which may still be open. */
 static TideKeptScanner *
 make_room(TideKeptScanners *scanners)
 {
@@ -258,7 +260,7 @@ is_full(const Scan *scan)
   return scan->sink.rows == scan->sink.limit_rows;
 }
 
-/* The page that was asked for when the last one had come. */
+/* Receives the page that was requested in advance after the last one. */
 static gboolean
 fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
 {
@@ -268,8 +270,8 @@ fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
   if (!tide_client_receive_asked(client, "getScannerRows", next_deadline_us(scan), &reply, error) ||
       !tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error))
     return FALSE;
-  kept->has_skipped = scan->sink.rows < n_results; /* fewer were wanted than had been asked for */
-  return n_results == 0 || fetch_all(scan, error); /* the rest of a page, where more are wanted */
+  kept->has_skipped = scan->sink.rows < n_results; /* the advance request was for more rows than now wanted */
+  return n_results == 0 || fetch_all(scan, error); /* the rest of the page, if more rows are wanted */
 }
 
 static void
@@ -282,10 +284,11 @@ end_kept(Scan *scan, TideKeptScanner *kept)
   kept->has_skipped = FALSE;
 }
 
-/* The next page of a scan, from its scanner. Whoever comes back once is likely to come again: the scanner, opened anew
- * without a limit, stays open. FALSE without an error: it is gone, as after a minute's pause, and nothing came. */
+/* Fetches the next page of a scan from its scanner. A caller that continues once is likely to continue again: the
+ * scanner is reopened without a limit and stays open. FALSE without an error: the scanner is gone, as after a minute's
+ * pause, and no rows arrived. */
 static gboolean
-go_on(Scan *scan, TideKeptScanner *kept, GError **error)
+fetch_next_page(Scan *scan, TideKeptScanner *kept, GError **error)
 {
   scan->scanner_id = kept->id;
   g_autoptr(GError) fault = NULL;
@@ -316,11 +319,11 @@ open_and_keep(Scan *scan, TideBytes table, TideKeptScanner *kept, GError **error
   return FALSE;
 }
 
-/* After a page from a scanner that is kept, which is full: the next one begins at the key right after its last row, or
- * at it when the scan is reversed. Whoever has come for two of them in turn comes for the next; who writes or reads
- * something else between them would wait for it in vain. */
+/* Call after a full page from a kept scanner. The next page begins at the key right after its last row, or, for a
+ * reversed scan, at that row. A caller that has read two pages in turn will read the next, so that is requested in
+ * advance; a caller that made other calls in between would wait for it in vain. */
 static void
-keep_on(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
+prepare_next_page(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
 {
   TideHBaseClient *client = scan->client;
   tide_buffer_set(&kept->question, question);
@@ -342,7 +345,7 @@ keep_on(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolean in_turn)
 static gboolean
 scan_page(Scan *scan, TideBytes table, GError **error)
 {
-  /* The question is all that makes two scans the same one, whatever their pages are. */
+  /* The question is everything that identifies a scan, without its pages. */
   TideScanRequest request = scan->request;
   request.start_row = TIDE_BYTES_EMPTY;
   request.limit_rows = 0;
@@ -358,13 +361,13 @@ scan_page(Scan *scan, TideBytes table, GError **error)
     if (is_full(scan)) {
       kept = make_room(scanners);
       end_kept(scan, kept);
-      keep_on(scan, kept, question, FALSE);
+      prepare_next_page(scan, kept, question, FALSE);
     }
     return TRUE;
   }
   GError *fault = NULL;
   gboolean in_turn = kept->last_sequence == scan->client->sequence_id;
-  gboolean done = kept->is_open && go_on(scan, kept, &fault);
+  gboolean done = kept->is_open && fetch_next_page(scan, kept, &fault);
   if (fault != NULL) {
     g_propagate_error(error, fault);
     return FALSE;
@@ -372,7 +375,7 @@ scan_page(Scan *scan, TideBytes table, GError **error)
   if (!done && !open_and_keep(scan, table, kept, error))
     return FALSE;
   if (is_full(scan))
-    keep_on(scan, kept, question, in_turn);
+    prepare_next_page(scan, kept, question, in_turn);
   else
     end_kept(scan, kept);
   return TRUE;

@@ -1,5 +1,5 @@
-/* How connections to gateways are made safe: what the operator said of all of them. The configuration owns it; each
- * endpoint borrows it, and streams and message layers read it there as they connect. */
+/* Security settings of connections to gateways, the same for all gateways. The configuration owns them, each endpoint
+ * borrows them, and streams and message layers read them when they connect. */
 #pragma once
 
 #include "thrift/security/sasl_negotiation.h"
@@ -9,37 +9,37 @@ G_BEGIN_DECLS
 
 typedef struct TideTlsSettings {
   char *ca;             /* owned: a file of certificates in PEM form; NULL: the system's */
-  char *certificate;    /* owned: a file with our own and those that lead from it to its authority; NULL: none */
+  char *certificate;    /* owned: a file with our own certificate and its intermediates; NULL: none */
   TideSecretSource key; /* of our certificate */
-  char *server_name;    /* owned: what a gateway's certificate must be for; NULL: the host that is connected to */
+  char *server_name;    /* owned: the name that a gateway's certificate must have; NULL: the host of the connection */
 } TideTlsSettings;
 
-/* Of gateways that authenticate by SASL ('hbase.thrift.security.qop'). */
+/* For gateways that authenticate by SASL ('hbase.thrift.security.qop'). */
 typedef struct TideSaslSettings {
-  char *service;     /* owned: the first part of the gateways' principal; NULL: they have no SASL */
-  char *host;        /* owned: its second part; NULL: the host that is connected to */
-  TideSaslLayer qop; /* the layer of protection that is asked for */
+  char *service;     /* owned: the first part of the gateways' principal; NULL: no SASL */
+  char *host;        /* owned: its second part; NULL: the host of the connection */
+  TideSaslLayer qop; /* the requested layer of protection */
 } TideSaslSettings;
 
-/* Who we are towards gateways that ask by Kerberos. */
+/* Our identity towards gateways that require Kerberos. */
 typedef struct TideKerberosSettings {
   TideSecretSource keytab; /* not set: a ticket cache is used */
   char *principal;         /* owned; NULL: the keytab's first, or the cache's */
   char *cache;             /* owned: "FILE:/path"; NULL: in memory with a keytab, else Kerberos's default */
 } TideKerberosSettings;
 
-/* Whether anything of it is set: only then is a request over HTTP authenticated. */
+/* TRUE if any of these is set: only then are requests over HTTP authenticated. */
 static inline gboolean
 tide_kerberos_settings_are_set(const TideKerberosSettings *kerberos)
 {
   return tide_secret_source_is_set(&kerberos->keytab) || kerberos->principal != NULL || kerberos->cache != NULL;
 }
 
-/* Of gateways that are spoken to by HTTP. */
+/* For gateways that use HTTP. */
 typedef struct TideHttpSettings {
-  char *host;  /* owned: the second part of the gateways' principal, "HTTP/host"; NULL: the host that is connected to */
-  char *do_as; /* owned: the user on whose behalf all is read and written; NULL: we ourselves */
-  TideSecretSource headers; /* lines "NAME: value" that each request bears; not set: none */
+  char *host;  /* owned: the second part of the gateways' principal, "HTTP/host"; NULL: the host of the connection */
+  char *do_as; /* owned: the user on whose behalf to read and write; NULL: our own */
+  TideSecretSource headers; /* lines "NAME: value" added to each request; not set: none */
 } TideHttpSettings;
 
 typedef struct TideLinkSettings {

@@ -1,4 +1,4 @@
-/* Thrift messages without authentication: one after the other, or each in a frame. */
+/* Thrift messages without authentication, either unframed or framed. */
 #include "thrift/client/connection.h"
 
 #include "thrift/wire/wire_reader.h"
@@ -43,18 +43,19 @@ const TideMessageLayer tide_unframed_messages = {
 
 /* ---- framed ---- */
 
-/* hbase.regionserver.thrift.framed.max_frame_size_in_mb of a gateway left at its default; more and it hangs up. */
+/* Default of hbase.regionserver.thrift.framed.max_frame_size_in_mb; the gateway closes the connection on a larger
+ * frame. */
 #define GATEWAY_FRAME_DEFAULT_BYTES (2u << 20)
 
-/* A framed gateway says nothing when a frame is too large for it: says it in its place. Always fails. */
+/* A framed gateway does not report that a frame is too large: adds that as the possible cause. Always fails. */
 static gboolean
 guess_reason(const TideConnection *connection, GError *failure, GError **error)
 {
   if (connection->sent_bytes > GATEWAY_FRAME_DEFAULT_BYTES &&
       g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST))
     g_prefix_error(&failure,
-                   "the request of %" G_GSIZE_FORMAT " bytes may be more than the gateway's "
-                   "'hbase.regionserver.thrift.framed.max_frame_size_in_mb': ",
+                   "the request of %" G_GSIZE_FORMAT
+                   " bytes may exceed the gateway's 'hbase.regionserver.thrift.framed.max_frame_size_in_mb': ",
                    connection->sent_bytes);
   g_propagate_error(error, failure);
   return FALSE;

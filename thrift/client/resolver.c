@@ -11,7 +11,7 @@ typedef struct Lookup {
   /* set before start, then read-only */
   char *host; /* owned */
   char service[6];
-  /* what comes of it */
+  /* the result */
   struct addrinfo *addresses; /* owned */
   int status;                 /* of getaddrinfo() */
   int status_errno;           /* with EAI_SYSTEM */
@@ -75,7 +75,7 @@ tide_resolver_lookup(const char *host, guint16 port, gint64 deadline_us, GCancel
   guint waiting = tide_resolver_reap();
   if (waiting >= TIDE_RESOLVER_ABANDONED_MAX) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-                "cannot look up host '%s': %u earlier look-ups still wait for the name server", host, waiting);
+                "cannot look up host '%s': %u earlier lookups still wait for the name server", host, waiting);
     return NULL;
   }
   gint64 started_us = tide_now_us();
@@ -97,10 +97,10 @@ tide_resolver_lookup(const char *host, guint16 port, gint64 deadline_us, GCancel
   }
   tide_job_abandon(job);
   if (g_cancellable_is_cancelled(cancellable))
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the look-up of host '%s' was cancelled", host);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the lookup of host '%s' was cancelled", host);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-                "cannot look up host '%s': the name server gave no answer within %" G_GINT64_FORMAT " ms", host,
+                "cannot look up host '%s': the name server did not answer within %" G_GINT64_FORMAT " ms", host,
                 (tide_now_us() - started_us) / TIDE_US_PER_MS);
   return NULL;
 }

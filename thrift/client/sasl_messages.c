@@ -1,22 +1,22 @@
-/* Thrift messages behind SASL: authenticated by Kerberos, then each in a frame, and in the frame as the gateway's layer
- * of protection wants it: plain (auth), signed (auth-int) or encrypted (auth-conf). One message is one frame, however
- * large: that is what gateways send and take, whatever maximum they announce. */
+/* Thrift messages over SASL: authenticated by Kerberos, then each in a frame, plain (auth), signed (auth-int) or
+ * encrypted (auth-conf), as the gateway's layer of protection requires. One message is one frame, however large:
+ * gateways send and accept that, whatever maximum they announce. */
 #include "thrift/client/connection.h"
 
 #include "util/clock.h"
 #include "util/error.h"
 
-/* What wrapping adds: 28 bytes (auth-int) or 60 (auth-conf) with the keys of today. */
+/* Overhead of wrapping: 28 bytes (auth-int) or 60 (auth-conf) with today's key types. */
 #define WRAPPING_MAX_BYTES 1024u
 
-/* Above this the memory of a wrapped request is given back once it was sent, as a reply's is. */
+/* Above this size the memory of a wrapped request is freed after sending, as a reply's is. */
 #define KEPT_BUFFER_BYTES (1u << 20)
 
 typedef struct SaslState {
   TideGssContext *context; /* owned */
   TideSaslNegotiation negotiation;
   char *target;       /* owned; "hbase/gw1.example.com" */
-  TideBuffer outward; /* what is to be sent next */
+  TideBuffer outward; /* the next bytes to send */
 } SaslState;
 
 static void
@@ -47,7 +47,7 @@ send_outward(TideConnection *connection, GError **error)
   return sent;
 }
 
-/* A peer that says nothing at all to the negotiation may have no SASL. */
+/* A peer that never answers the negotiation may have no SASL. */
 static gboolean
 receive_answer(TideConnection *connection, gboolean has_answered, GError **error)
 {
@@ -64,7 +64,7 @@ receive_answer(TideConnection *connection, gboolean has_answered, GError **error
   return FALSE;
 }
 
-/* Up to the end of the negotiation, and of what the peer has to say: the next word is ours. */
+/* Runs the negotiation to its end on both sides; the next message is ours. */
 static gboolean
 negotiate(TideConnection *connection, GError **error)
 {
@@ -86,7 +86,7 @@ negotiate(TideConnection *connection, GError **error)
       received->len -= used;
     }
     if (status == TIDE_SASL_DONE)
-      return received->len == 0 || tide_layer_refuse(connection, "more than the negotiation's end", 0, error);
+      return received->len == 0 || tide_layer_refuse(connection, "bytes after the end of the negotiation", 0, error);
     if (status == TIDE_SASL_GO_ON)
       continue;
     if (!send_outward(connection, error) || !receive_answer(connection, has_answered, error))
@@ -152,7 +152,7 @@ receive_sasl(TideConnection *connection, TideBytes *ret_message, GError **error)
     guint8 *token = received->data + TIDE_FRAME_HEAD_BYTES;
     if (!tide_gss_mechanism.unwrap(state->context, layer == TIDE_SASL_AUTH_CONF, token, frame.len, ret_message, error))
       return FALSE;
-    /* Of the token only the message stays in received, so that nothing seems left over. */
+    /* Only the message of the token stays in received, so that no bytes seem left over. */
     if (received->len == TIDE_FRAME_HEAD_BYTES + frame.len)
       received->len = (gsize)(ret_message->data - received->data) + ret_message->len;
   }

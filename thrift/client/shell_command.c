@@ -1,6 +1,6 @@
 #include "thrift/client/shell_command.h"
 
-/* Words of the shell, by the values of TCompressionAlgorithm, TBloomFilterType, TDataBlockEncoding and TDurability. */
+/* The shell's names of TCompressionAlgorithm, TBloomFilterType, TDataBlockEncoding and TDurability, by value. */
 static const char *const compressions[] = {"LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD"};
 static const char *const bloom_filters[] = {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"};
 static const char *const data_block_encodings[] = {"NONE",      NULL, "PREFIX", "DIFF",
@@ -37,7 +37,7 @@ tide_durability_name(int durability)
   return word(durability, durabilities, G_N_ELEMENTS(durabilities));
 }
 
-/* A Ruby string in double quotes: the only kind that knows \xHH. */
+/* Appends a Ruby string in double quotes: only these know \xHH. */
 static void
 append_quoted(GString *command, TideBytes bytes)
 {
@@ -102,9 +102,9 @@ append_attributes(GString *command, const GArray *attributes)
   g_string_append_c(command, '}');
 }
 
-/* A Ruby string in single quotes, whose \xHH Ruby leaves alone: for split points, which the shell itself reads with
- * Bytes.toBytesBinary(). In double quotes Ruby would make bytes above 0x7f of them first, which do not survive as text.
- */
+/* Appends a split point as a Ruby string in single quotes: Ruby leaves \xHH unchanged there, and the shell parses it
+ * with Bytes.toBytesBinary(). In double quotes Ruby would decode bytes above 0x7f first, which do not survive as
+ * text. */
 static void
 append_binary(GString *command, TideBytes bytes)
 {
@@ -131,7 +131,7 @@ append_splits(GString *command, const GArray *splits)
   g_string_append_c(command, ']');
 }
 
-/* The command up to the splits: `create` and `alter` take the same words for the same settings. */
+/* Builds the command up to the splits: `create` and `alter` share the syntax of settings. */
 static GString *
 begin_command(const char *verb, const TideTableDescription *description)
 {
@@ -178,8 +178,8 @@ tide_shell_split_command(const char *table, TideBytes point)
   GString *command = g_string_new("split ");
   append_quoted(command, tide_bytes_of_string(table));
   g_string_append(command, ", ");
-  /* Unlike the points of `create`, this one is not read by Bytes.toBytesBinary(): the shell takes the string's bytes.
-   */
+  /* Unlike the points of `create`, this one is not parsed by Bytes.toBytesBinary(): the shell uses the string's
+   * bytes. */
   append_quoted(command, point);
   return g_string_free(command, FALSE);
 }

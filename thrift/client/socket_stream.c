@@ -14,17 +14,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* An idle connection whose peer vanished is noticed after 30 + 3 * 10 s: about the time (60 s) after which a gateway
- * cuts idle connections itself. */
+/* An idle connection whose peer vanished is detected after 30 + 3 * 10 s, about the time (60 s) after which a gateway
+ * closes idle connections itself. */
 #define KEEPALIVE_IDLE_S 30
 #define KEEPALIVE_INTERVAL_S 10
 #define KEEPALIVE_PROBES 3
 
-/* While a request is on its way keepalive rests, and the kernel sends it again for a quarter of an hour: a peer that
- * acknowledges none of it for so long is given up, however long the call may last. */
+/* While a request is in flight, keepalive is inactive and the kernel retransmits for a quarter of an hour. A peer that
+ * acknowledges nothing for this long is considered lost, however long the call may last. */
 #define UNACKNOWLEDGED_MS 60000
 
-/* A connection takes three: its socket, its wake-up, the wake-up of its name's look-up. The rest is for others who
+/* A connection needs three: its socket, its wake-up, and the wake-up of its name lookup. The rest is for threads that
  * connect at the same time. */
 #define WANTED_DESCRIPTORS 8
 
@@ -48,7 +48,7 @@ tide_socket_check_descriptors(GError **error)
   struct rlimit limit = {0};
   getrlimit(RLIMIT_NOFILE, &limit);
   return tide_fail(error, TIDE_ERROR_CONNECT,
-                   "cannot open one more connection: %s; the limit of this process is %" G_GUINT64_FORMAT
+                   "cannot open another connection: %s; the limit of this process is %" G_GUINT64_FORMAT
                    " file descriptors: raise LimitNOFILE (or ulimit -n)",
                    g_strerror(failure), (guint64)limit.rlim_cur);
 }
@@ -59,7 +59,7 @@ set_cancelled(const TideCallLimits *limits, GError **error)
   return tide_fail(error, TIDE_ERROR_CANCELLED, "the call to gateway '%s' was cancelled", limits->peer);
 }
 
-/* GIO's texts begin with a capital; ours stand in the middle of a sentence. Ownership: (transfer full). */
+/* Lower-cases the first letter of GIO's texts, which appear within a sentence. Ownership: (transfer full). */
 static char *
 reason_of(const GError *error)
 {
@@ -82,7 +82,7 @@ wait_until(GSocket *socket, GIOCondition condition, gint64 deadline_us, GCancell
     gint64 left_us = deadline_us - tide_now_us();
     if (left_us <= 0)
       return WAIT_TIMED_OUT;
-    /* GIO cuts to whole milliseconds, and 0 would mean "do not wait" */
+    /* GIO truncates to whole milliseconds, and 0 would mean "do not wait" */
     gint64 rounded_us = (left_us + TIDE_US_PER_MS - 1) / TIDE_US_PER_MS * TIDE_US_PER_MS;
     if (g_socket_condition_timed_wait(socket, condition, rounded_us, cancellable, NULL))
       return WAIT_READY;
@@ -102,8 +102,8 @@ wait_for_io(GSocket *socket, GIOCondition condition, const TideCallLimits *limit
     break;
   }
   return tide_fail(error, TIDE_ERROR_TIMEOUT,
-                   condition == G_IO_IN ? "gateway '%s' gave no answer within %" G_GINT64_FORMAT " ms"
-                                        : "gateway '%s' did not take the request within %" G_GINT64_FORMAT " ms",
+                   condition == G_IO_IN ? "gateway '%s' did not answer within %" G_GINT64_FORMAT " ms"
+                                        : "gateway '%s' did not accept the request within %" G_GINT64_FORMAT " ms",
                    limits->peer, tide_call_elapsed_ms(limits));
 }
 
@@ -113,7 +113,7 @@ tune(GSocket *socket)
   g_socket_set_blocking(socket, FALSE);
   if (g_socket_get_family(socket) == G_SOCKET_FAMILY_UNIX)
     return;
-  /* What a kernel does not take of these costs delay or late notice, never data. */
+  /* Best effort: an option that the kernel rejects costs delay or late detection, but no data. */
   g_socket_set_keepalive(socket, TRUE);
   (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
   (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S, NULL);
@@ -122,7 +122,7 @@ tune(GSocket *socket)
   (void)g_socket_set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS, NULL);
 }
 
-/* NULL and a GIO error when @address does not accept by @deadline_us. */
+/* NULL and a GIO error if @address does not accept by @deadline_us. */
 static GSocket *
 connect_address(GSocketAddress *address, gint64 deadline_us, GCancellable *cancellable, GError **error)
 {
@@ -155,7 +155,7 @@ connect_address(GSocketAddress *address, gint64 deadline_us, GCancellable *cance
   return g_steal_pointer(&socket);
 }
 
-/* Notes that @address failed with @failure: "10.0.0.7: connection refused". */
+/* Appends that @address failed with @failure: "10.0.0.7: connection refused". */
 static void
 note_failure(GString *failures, GSocketAddress *address, const GError *failure)
 {
@@ -236,7 +236,7 @@ set_lost(const TideCallLimits *limits, const char *doing, const GError *cause, G
                    doing, tide_call_elapsed_ms(limits), reason);
 }
 
-/* Takes @sent bytes off the front. Returns: how many vectors are done. */
+/* Skips @sent bytes of @vectors. Returns: the number of completed vectors. */
 static gsize
 advance_vectors(GOutputVector *vectors, gsize n_vectors, gsize sent)
 {
@@ -250,7 +250,7 @@ advance_vectors(GOutputVector *vectors, gsize n_vectors, gsize sent)
   return done;
 }
 
-/* With as few system calls as the kernel takes them in. */
+/* Uses as few system calls as the kernel allows. */
 static gboolean
 socket_send(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits, GError **error)
 {
@@ -268,7 +268,7 @@ socket_send(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const T
         return FALSE;
       continue;
     case G_POLLABLE_RETURN_FAILED:
-      return set_lost(limits, "the request was sent", local, error);
+      return set_lost(limits, "the request was being sent", local, error);
     }
     gsize done = advance_vectors(vectors, n_vectors, sent);
     vectors += done;
@@ -288,12 +288,12 @@ socket_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLim
       return (gsize)received;
     if (received == 0) {
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST,
-                  "gateway '%s' closed the connection before it had answered, after %" G_GINT64_FORMAT " ms",
-                  limits->peer, tide_call_elapsed_ms(limits));
+                  "gateway '%s' closed the connection before answering, after %" G_GINT64_FORMAT " ms", limits->peer,
+                  tide_call_elapsed_ms(limits));
       return 0;
     }
     if (!g_error_matches(local, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {
-      (void)set_lost(limits, "the answer was awaited", local, error);
+      (void)set_lost(limits, "waiting for the answer", local, error);
       return 0;
     }
   }

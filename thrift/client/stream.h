@@ -1,7 +1,7 @@
-/* A connection's bytes, under one deadline: what messages are sent and received over. A kind is a table of functions,
- * chosen once for each gateway by its endpoint's scheme; whoever has a stream does not know which it is.
+/* The bytes of a connection under one deadline; messages are sent and received over it. A kind is a table of functions,
+ * chosen once per gateway by its endpoint's scheme; users of a stream do not know its kind.
  *
- * Every wait gets what is left until the call's deadline, so a peer that sends a byte a second ends with it. Threads:
+ * Every wait gets the time left until the call's deadline, which also ends a peer that sends a byte a second. Threads:
  * one at a time. */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* One call's frame; every text names the peer and the milliseconds since started_us. */
+/* The limits of one call; every error text names the peer and the milliseconds since started_us. */
 typedef struct TideCallLimits {
   const char *peer; /* borrowed: the endpoint's text */
   gint64 started_us;
@@ -29,29 +29,29 @@ tide_call_elapsed_ms(const TideCallLimits *limits)
 typedef struct TideStream TideStream;
 
 struct TideStreamKind {
-  const char *name; /* "TCP", for texts */
+  const char *name; /* "TCP", for messages */
 
-  /* Connects to the endpoint and does whatever must be done before the first byte of a message. (transfer full)
-   * Errors: CONNECT, also when the deadline passed: no message was sent; WRONG_SERVICE: the peer, or what is configured
-   * for it, must be changed; CANCELLED. */
+  /* Connects to the endpoint and prepares the stream for the first byte of a message. (transfer full) Errors: CONNECT,
+   * also when the deadline passed: no message was sent; WRONG_SERVICE: the peer or its configuration must be changed;
+   * CANCELLED. */
   TideStream *(*open)(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **error);
 
-  /* Sends all of @vectors; changes @vectors. Errors: TIMEOUT, CONNECTION_LOST, CANCELLED: how much was sent is not
-   * known then; WRONG_SERVICE: the peer has not taken it. */
+  /* Sends all of @vectors; changes @vectors. Errors: TIMEOUT, CONNECTION_LOST, CANCELLED: an unknown part was sent;
+   * WRONG_SERVICE: the peer has not accepted it. */
   gboolean (*send)(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits,
                    GError **error);
 
-  /* Waits for bytes, and takes what is there, up to @size. 0 on error: TIMEOUT, CONNECTION_LOST (also when the peer
-   * closed), CANCELLED; WRONG_SERVICE: the peer has not taken what was sent. */
+  /* Waits for bytes and reads those available, up to @size. 0 on error: TIMEOUT, CONNECTION_LOST (also when the peer
+   * closed), CANCELLED; WRONG_SERVICE: the peer has not accepted what was sent. */
   gsize (*receive)(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits *limits, GError **error);
 
-  /* TRUE when the connection stands and nothing waits to be read: between two calls anything else is wrong. */
+  /* TRUE when the connection is up and no bytes wait to be read. Anything else is an error between two calls. */
   gboolean (*is_quiet)(TideStream *stream);
 
   void (*free)(TideStream *stream); /* closes */
 };
 
-/* When certificates end, in seconds since the epoch; 0: there is none. */
+/* Expiry of certificates, in seconds since the epoch; 0: no certificate. */
 typedef struct TideCertificateEnds {
   gint64 peer_s;
   gint64 own_s;

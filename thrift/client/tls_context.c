@@ -13,12 +13,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SSL_CTX, SSL_CTX_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EVP_PKEY, EVP_PKEY_free)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BIO, BIO_free_all)
 
-/* Always fails. OpenSSL's first word is the reason where the file itself can be read. */
+/* Always fails. OpenSSL's first error is the reason, if the file itself is readable. */
 static gboolean
 set_file_error(const char *what, const char *path, GError **error)
 {
   unsigned long code = ERR_peek_error();
-  const char *reason = ERR_GET_REASON(code) == PEM_R_NO_START_LINE ? "nothing of that kind stands in it, in PEM form"
+  const char *reason = ERR_GET_REASON(code) == PEM_R_NO_START_LINE ? "it contains no PEM data of that kind"
                                                                    : ERR_reason_error_string(code);
   ERR_clear_error();
   if (access(path, R_OK) != 0)
@@ -27,7 +27,7 @@ set_file_error(const char *what, const char *path, GError **error)
                    reason != NULL ? reason : "it cannot be read");
 }
 
-/* A FIFO would keep the thread until somebody writes there. What is not there is told by who opens it. */
+/* A FIFO would block the thread until a writer opens it. A missing file is reported by the code that opens it. */
 static gboolean
 may_be_read(const char *what, const char *path, GError **error)
 {
@@ -41,7 +41,7 @@ static gboolean
 trust(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
 {
   if (settings->ca == NULL) {
-    (void)SSL_CTX_set_default_verify_paths(context); /* where there are none each gateway is refused, by name */
+    (void)SSL_CTX_set_default_verify_paths(context); /* without any, each gateway is rejected by name */
     return TRUE;
   }
   return may_be_read("file of authorities", settings->ca, error) &&
@@ -49,7 +49,7 @@ trust(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
           set_file_error("file of authorities", settings->ca, error));
 }
 
-/* A passphrase would have to stand beside the key that it protects. */
+/* Rejects encrypted keys: the passphrase would have to be stored beside the key. */
 static int
 no_passphrase(char *buffer, int size, int for_writing, void *data)
 {
@@ -80,7 +80,7 @@ use_key(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
   if (key == NULL && ERR_GET_REASON(ERR_peek_error()) == PEM_R_BAD_PASSWORD_READ) {
     ERR_clear_error();
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "the key '%s' has a passphrase: keep it without one ('openssl pkey -in KEY -out KEY.plain')",
+                     "the key '%s' has a passphrase: store it without one ('openssl pkey -in KEY -out KEY.plain')",
                      name);
   }
   if (key == NULL)
@@ -88,10 +88,10 @@ use_key(SSL_CTX *context, const TideTlsSettings *settings, GError **error)
   if (SSL_CTX_use_PrivateKey(context, key) == 1)
     return TRUE;
   ERR_clear_error();
-  return tide_fail(error, TIDE_ERROR_CONFIG, "the key '%s' does not fit the certificate", name);
+  return tide_fail(error, TIDE_ERROR_CONFIG, "the key '%s' does not match the certificate", name);
 }
 
-/* What is read of files; a key is held against the certificate before it. */
+/* Readers of the files; a key is compared with the certificate read before it. */
 static const struct {
   const char *option;
   gboolean (*use)(SSL_CTX *context, const TideTlsSettings *settings, GError **error);
@@ -101,7 +101,7 @@ static SSL_CTX *
 new_context(const SSL_METHOD *method)
 {
   SSL_CTX *context = SSL_CTX_new(method);
-  g_assert(context != NULL); /* as when memory is out */
+  g_assert(context != NULL); /* treated like an allocation failure */
   ERR_clear_error();
   return context;
 }
@@ -139,8 +139,8 @@ tide_tls_server_context_new(const TideTlsSettings *settings, GError **error)
 {
   g_autoptr(SSL_CTX) context = new_context(TLS_server_method());
   harden(context);
-  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);         /* nobody comes often enough to be known again */
-  SSL_CTX_set_options(context, SSL_OP_CLEANSE_PLAINTEXT); /* requests hold passwords */
+  SSL_CTX_set_options(context, SSL_OP_NO_TICKET);         /* clients connect too rarely for session tickets */
+  SSL_CTX_set_options(context, SSL_OP_CLEANSE_PLAINTEXT); /* requests contain passwords */
   SSL_CTX_set_num_tickets(context, 0);
   return use_certificate(context, settings, error) && use_key(context, settings, error) ? g_steal_pointer(&context)
                                                                                         : NULL;

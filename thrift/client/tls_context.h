@@ -1,5 +1,5 @@
-/* What a TLS connection is begun with: whom we trust, and who we are. Made anew for each connection, so that files that
- * were replaced meanwhile count. */
+/* The settings of a new TLS connection: trusted authorities and our own identity. Created for each connection, so that
+ * replaced files take effect. */
 #pragma once
 
 #include "thrift/client/link_settings.h"
@@ -9,34 +9,34 @@
 G_BEGIN_DECLS
 
 /**
- * tide_tls_context_new: TLS 1.2 or later, the peer's certificate required, ours where there is one.
- * @settings: (nullable): NULL is nothing set
+ * tide_tls_context_new: TLS 1.2 or later; the peer's certificate is required, and ours is sent if configured.
+ * @settings: (nullable): NULL means that nothing is set
  * Errors: CONFIG. Ownership: (transfer full), SSL_CTX_free.
  */
 SSL_CTX *tide_tls_context_new(const TideTlsSettings *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same for a context that somebody else has made. */
+/* The same for an existing context. */
 gboolean tide_tls_context_set_up(SSL_CTX *context, const TideTlsSettings *settings,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* For connections that others begin: who we are by @settings, whoever they are. @settings: have a certificate. As above
- * otherwise. */
+/* For connections that clients open: identifies us by @settings and accepts any client. @settings: must have a
+ * certificate. Otherwise as above. */
 SSL_CTX *tide_tls_server_context_new(const TideTlsSettings *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* @option: "ca", "certificate" or "key". @error: borrowed; CONFIG. */
 typedef void (*TideTlsFault)(const char *option, const GError *error, gpointer data);
 
-/* Calls @fault for each file of @settings with which no connection could be begun. */
+/* Calls @fault for each file of @settings that would prevent a connection. */
 void tide_tls_settings_check(const TideTlsSettings *settings, TideTlsFault fault, gpointer data);
 
 /**
- * tide_tls_certificate_pin: by what the holder of the first certificate in the file at @path is known, and nobody else:
- * the digest of its key, in libcurl's form ("sha256//...").
+ * tide_tls_certificate_pin: the digest of the key of the first certificate in the file at @path, which identifies its
+ * holder uniquely, in libcurl's form ("sha256//...").
  * Errors: CONFIG. Ownership: (transfer full).
  */
 char *tide_tls_certificate_pin(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* When @certificate ends, in seconds since the epoch; 0 when it does not say. @certificate: (nullable). */
+/* Expiry of @certificate, in seconds since the epoch; 0 if it has none. @certificate: (nullable). */
 gint64 tide_tls_certificate_end_s(const X509 *certificate);
 
 G_END_DECLS

@@ -53,9 +53,9 @@ wrong(const char *format, ...)
   return error;
 }
 
-/* ---- what a certificate says ---- */
+/* ---- texts from certificates ---- */
 
-/* What was printed into @memory, bytes outside of ASCII replaced. (transfer full) */
+/* Returns the text printed into @memory, with non-ASCII bytes replaced. (transfer full) */
 static char *
 text_of(BIO *memory)
 {
@@ -86,7 +86,7 @@ time_text(const ASN1_TIME *time)
   return text_of(memory);
 }
 
-/* "DNS:a.example, IP Address:10.0.0.1", or its subject. (transfer full) */
+/* Returns "DNS:a.example, IP Address:10.0.0.1", or the subject. (transfer full) */
 static char *
 names_text(const X509 *certificate)
 {
@@ -98,7 +98,7 @@ names_text(const X509 *certificate)
   return text_of(memory);
 }
 
-/* ---- our refusal ---- */
+/* ---- rejected by us ---- */
 
 static GError *
 explain_issuer(const TideEndpoint *endpoint, const X509 *certificate)
@@ -106,13 +106,12 @@ explain_issuer(const TideEndpoint *endpoint, const X509 *certificate)
   g_autofree char *issuer = name_text(X509_get_issuer_name(certificate));
   const char *ca = settings_of(endpoint)->ca;
   if (ca != NULL)
-    return wrong("the certificate of gateway '%s' was signed by '%s', who is not in 'hbase.tls.ca' ('%s'): add the "
-                 "certificate of that authority",
+    return wrong("the certificate of gateway '%s' was signed by '%s', which is not in 'hbase.tls.ca' ('%s'): add that "
+                 "authority's certificate",
                  endpoint->text, issuer, ca);
-  return wrong(
-      "the certificate of gateway '%s' was signed by '%s', whom this system does not know: name a file with the "
-      "certificate of that authority in 'hbase.tls.ca'",
-      endpoint->text, issuer);
+  return wrong("the certificate of gateway '%s' was signed by '%s', which this system does not trust: set "
+               "'hbase.tls.ca' to a file with that authority's certificate",
+               endpoint->text, issuer);
 }
 
 static GError *
@@ -123,15 +122,14 @@ explain_refusal(const TideEndpoint *endpoint, const TideTlsRefusal *refusal)
   case X509_V_ERR_HOSTNAME_MISMATCH:
   case X509_V_ERR_IP_ADDRESS_MISMATCH: {
     g_autofree char *names = names_text(certificate);
-    return wrong(
-        "the certificate of gateway '%s' is for '%s', not for '%s': name the gateway as its certificate does, or "
-        "say in 'hbase.tls.server_name' what it is for",
-        endpoint->text, names, tide_tls_server_name(endpoint));
+    return wrong("the certificate of gateway '%s' is for '%s', not for '%s': use a name of the certificate in "
+                 "'hbase.gateways', or set 'hbase.tls.server_name' to it",
+                 endpoint->text, names, tide_tls_server_name(endpoint));
   }
   case X509_V_ERR_CERT_HAS_EXPIRED: {
     g_autofree char *subject = name_text(X509_get_subject_name(certificate));
     g_autofree char *end = time_text(X509_get0_notAfter(certificate));
-    return wrong("the certificate of gateway '%s' has expired: '%s' was good until %s; it must be renewed there",
+    return wrong("the certificate of gateway '%s' has expired: '%s' was valid until %s; renew it on the gateway",
                  endpoint->text, subject, end);
   }
   case X509_V_ERR_CERT_NOT_YET_VALID: {
@@ -146,14 +144,14 @@ explain_refusal(const TideEndpoint *endpoint, const TideTlsRefusal *refusal)
   case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     return explain_issuer(endpoint, certificate);
   default:
-    return wrong("the certificate of gateway '%s' is not accepted: %s", endpoint->text,
+    return wrong("the certificate of gateway '%s' was rejected: %s", endpoint->text,
                  X509_verify_cert_error_string(refusal->reason));
   }
 }
 
-/* ---- the peer's refusal ---- */
+/* ---- refused by the peer ---- */
 
-/* OpenSSL 3.0 has no words for this one. */
+/* OpenSSL 3.0 has no text for this alert. */
 static const char *
 alert_words(int alert)
 {
@@ -166,22 +164,21 @@ explain_alert_about_us(const TideEndpoint *endpoint, int alert)
   const char *certificate = settings_of(endpoint)->certificate;
   const char *words = alert_words(alert);
   if (certificate == NULL)
-    return wrong("gateway '%s' asks for a certificate of ours (TLS alert '%s'): set 'hbase.tls.certificate' and "
-                 "'hbase.tls.key'",
-                 endpoint->text, words);
+    return wrong(
+        "gateway '%s' requires a client certificate (TLS alert '%s'): set 'hbase.tls.certificate' and 'hbase.tls.key'",
+        endpoint->text, words);
   switch (alert) {
   case SSL_AD_UNKNOWN_CA:
-    return wrong("gateway '%s' does not know who signed our certificate '%s' (TLS alert '%s'): it needs one from an "
-                 "authority that the gateway trusts",
+    return wrong("gateway '%s' does not trust the issuer of our certificate '%s' (TLS alert '%s'): use a certificate "
+                 "from an authority that the gateway trusts",
                  endpoint->text, certificate, words);
   case SSL_AD_CERTIFICATE_EXPIRED:
-    return wrong("gateway '%s' says that our certificate '%s' has expired: renew it", endpoint->text, certificate);
+    return wrong("gateway '%s' reports that our certificate '%s' has expired: renew it", endpoint->text, certificate);
   case SSL_AD_DECRYPT_ERROR:
-    return wrong("gateway '%s' says that our key does not fit our certificate '%s' (TLS alert '%s')", endpoint->text,
-                 certificate, words);
+    return wrong("gateway '%s' reports that our key does not match our certificate '%s' (TLS alert '%s')",
+                 endpoint->text, certificate, words);
   default:
-    return wrong("gateway '%s' does not accept our certificate '%s' (TLS alert '%s')", endpoint->text, certificate,
-                 words);
+    return wrong("gateway '%s' refuses our certificate '%s' (TLS alert '%s')", endpoint->text, certificate, words);
   }
 }
 
@@ -189,7 +186,7 @@ static GError *
 explain_alert(const TideEndpoint *endpoint, int alert)
 {
   switch (alert) {
-  case SSL_AD_HANDSHAKE_FAILURE: /* TLS 1.2 has no word of its own for a missing certificate */
+  case SSL_AD_HANDSHAKE_FAILURE: /* TLS 1.2 has no alert of its own for a missing certificate */
   case SSL_AD_BAD_CERTIFICATE:
   case SSL_AD_UNSUPPORTED_CERTIFICATE:
   case SSL_AD_CERTIFICATE_REVOKED:
@@ -201,9 +198,9 @@ explain_alert(const TideEndpoint *endpoint, int alert)
   case SSL_AD_CERTIFICATE_REQUIRED:
     return explain_alert_about_us(endpoint, alert);
   case SSL_AD_PROTOCOL_VERSION:
-    return wrong("gateway '%s' speaks no TLS as new as 1.2, which is the oldest that is safe", endpoint->text);
+    return wrong("gateway '%s' does not support TLS 1.2 or later, which tidemark requires", endpoint->text);
   case SSL_AD_UNRECOGNIZED_NAME:
-    return wrong("gateway '%s' does not know the name '%s': say in 'hbase.tls.server_name' what it is called",
+    return wrong("gateway '%s' does not know the name '%s': set 'hbase.tls.server_name' to the gateway's own name",
                  endpoint->text, tide_tls_server_name(endpoint));
   default:
     return g_error_new(TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "gateway '%s' ended the TLS connection: alert '%s'",
@@ -230,5 +227,5 @@ tide_tls_failure_take(const TideEndpoint *endpoint, const TideTlsRefusal *refusa
   if (!may_be_tls)
     return wrong("gateway '%s' does not answer in TLS: it is a plain port, or another service's", endpoint->text);
   return g_error_new(TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST, "the TLS connection to gateway '%s' broke: %s",
-                     endpoint->text, words != NULL ? words : "what came cannot be read");
+                     endpoint->text, words != NULL ? words : "the received bytes cannot be read");
 }

@@ -1,4 +1,4 @@
-/* Why a TLS connection did not come about, in a sentence that names what must be changed. */
+/* Explains why a TLS connection failed, in a sentence that names what to change. */
 #pragma once
 
 #include "thrift/client/endpoint.h"
@@ -8,27 +8,26 @@
 
 G_BEGIN_DECLS
 
-/* What the check of the peer's chain found first. */
+/* The first problem found in the peer's certificate chain. */
 typedef struct TideTlsRefusal {
   int reason;        /* an X509_V_ERR_*; X509_V_OK: nothing */
-  X509 *certificate; /* owned: the one that it is about */
+  X509 *certificate; /* owned: the certificate with the problem */
 } TideTlsRefusal;
 
-/* From a verify callback: keeps in @refusal what is wrong with the peer's chain, because OpenSSL itself forgets the
- * certificate. */
+/* Call from a verify callback: records in @refusal what is wrong with the peer's chain, because OpenSSL itself forgets
+ * the certificate. */
 void tide_tls_refusal_note(TideTlsRefusal *refusal, int is_good, X509_STORE_CTX *store);
 
-/* The error that OpenSSL has queued after the handshake, or a read, has failed; empties the queue.
- * @refusal: of the peer's chain, by us
- * @peer_began: what the peer's first bytes were, as far as they came
- * Returns: (transfer full): WRONG_SERVICE where either side must be configured anew; CONNECTION_LOST for what may pass.
- */
+/* Takes the error that OpenSSL queued after a failed handshake or read, and empties the queue. @refusal: our check of
+ * the peer's chain. @peer_began: the peer's first bytes, as far as received. Returns (transfer full): WRONG_SERVICE if
+ * either side must be reconfigured; CONNECTION_LOST for temporary problems. */
 GError *tide_tls_failure_take(const TideEndpoint *endpoint, const TideTlsRefusal *refusal, TideBytes peer_began);
 
-/* What the peer's certificate must be for. */
+/* The name that the peer's certificate must have. */
 const char *tide_tls_server_name(const TideEndpoint *endpoint);
 
-/* Has OpenSSL check that it is for @name, a host or an address. FALSE: no certificate can be. */
+/* Makes OpenSSL check that the certificate is for @name, a host or an address. FALSE: no certificate can have this
+ * name. */
 gboolean tide_tls_expect_name(X509_VERIFY_PARAM *param, const char *name) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

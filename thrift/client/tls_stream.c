@@ -8,15 +8,16 @@
 
 #include <openssl/err.h>
 
-#define RECORD_BYTES (16u << 10) /* the most that TLS encrypts in one piece */
+#define RECORD_BYTES (16u << 10) /* maximum size of a TLS record */
 
-/* What one system call takes or brings: four records. */
+/* Bytes sent or received by one system call: four records. */
 #define NETWORK_BYTES (64u << 10)
 
-/* A peer that refuses our certificate says so, and resets the connection: time for its words to be read then. */
-#define LAST_WORDS_US (100 * TIDE_US_PER_MS)
+/* A peer that refuses our certificate sends an alert and then resets the connection: time allowed for reading that
+ * alert. */
+#define LAST_ALERT_US (100 * TIDE_US_PER_MS)
 
-/* Between two calls a peer may send tickets for later connections, or new keys. More than these is more than that. */
+/* Between two calls a peer may send session tickets or new keys. More receives than this are something else. */
 #define QUIET_RECEIVES_MAX 4
 
 #define BEGAN_BYTES 8
@@ -29,8 +30,9 @@ typedef struct TlsStream {
   BIO *incoming;                /* from the peer, encrypted */
   BIO *outgoing;                /* to the peer, encrypted */
   TideTlsRefusal refusal;
-  gboolean has_failed;       /* nothing more may be asked of ssl */
-  gboolean has_accepted;     /* the peer has taken our certificate: before TLS 1.3 the handshake's end says so */
+  gboolean has_failed;       /* ssl can no longer be used */
+  gboolean has_accepted;     /* the peer has accepted our certificate: before TLS 1.3 the end of the handshake shows
+                              * it */
   guint8 began[BEGAN_BYTES]; /* the first bytes from the peer */
   gsize began_len;
   guint8 network[NETWORK_BYTES];
@@ -52,7 +54,7 @@ self_of(TideStream *stream)
 
 /* ---- the two buffers ---- */
 
-/* Sends what is encrypted. */
+/* Sends the encrypted bytes. */
 static gboolean
 send_outgoing(TlsStream *self, const TideCallLimits *limits, GError **error)
 {
@@ -66,7 +68,7 @@ send_outgoing(TlsStream *self, const TideCallLimits *limits, GError **error)
   return sent;
 }
 
-/* Waits for more that is encrypted. Bounded: the next SSL_*() takes all of it. */
+/* Waits for more encrypted bytes. Bounded: the next SSL_*() consumes all of them. */
 static gboolean
 receive_incoming(TlsStream *self, const TideCallLimits *limits, GError **error)
 {
@@ -76,11 +78,11 @@ receive_incoming(TlsStream *self, const TideCallLimits *limits, GError **error)
   gsize wanted = MIN(sizeof self->began - self->began_len, got);
   memcpy(self->began + self->began_len, self->network, wanted);
   self->began_len += wanted;
-  return BIO_write(self->incoming, self->network, (int)got) == (int)got; /* it only grows */
+  return BIO_write(self->incoming, self->network, (int)got) == (int)got; /* cannot fail: it only grows */
 }
 
-/* Always fails, with what OpenSSL found. Whoever has taken our certificate may have taken a request, too, whatever they
- * say then. */
+/* Always fails, with OpenSSL's reason. A peer that accepted our certificate may have accepted a request, too, whatever
+ * alert it sends then. */
 static gboolean
 fail(TlsStream *self, GError **error)
 {
@@ -108,7 +110,7 @@ expect_name(TlsStream *self)
 {
   g_autofree char *name = g_strdup(tide_tls_server_name(self->endpoint));
   if (strchr(name, '%') != NULL)
-    *strchr(name, '%') = '\0'; /* an interface is no part of an address that is certified */
+    *strchr(name, '%') = '\0'; /* a certificate never includes an interface */
   return tide_tls_expect_name(SSL_get0_param(self->ssl), name) &&
          (g_hostname_is_ip_address(name) || SSL_set_tlsext_host_name(self->ssl, name) == 1);
 }
@@ -119,7 +121,7 @@ prepare(TlsStream *self, SSL_CTX *context, GError **error)
   self->ssl = SSL_new(context);
   self->incoming = BIO_new(BIO_s_mem());
   self->outgoing = BIO_new(BIO_s_mem());
-  BIO_set_mem_eof_return(self->incoming, -1); /* empty is "wait", not "end" */
+  BIO_set_mem_eof_return(self->incoming, -1); /* empty means "wait", not "end" */
   BIO_set_mem_eof_return(self->outgoing, -1);
   SSL_set_bio(self->ssl, self->incoming, self->outgoing);
   SSL_set_connect_state(self->ssl);
@@ -128,7 +130,7 @@ prepare(TlsStream *self, SSL_CTX *context, GError **error)
   if (expect_name(self))
     return TRUE;
   ERR_clear_error();
-  return tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': '%s' is no name that a certificate can be for",
+  return tide_fail(error, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': no certificate can be issued for the name '%s'",
                    self->endpoint->text, tide_tls_server_name(self->endpoint));
 }
 
@@ -140,7 +142,7 @@ shake_hands(TlsStream *self, const TideCallLimits *limits, GError **error)
     int result = SSL_do_handshake(self->ssl);
     int state = SSL_get_error(self->ssl, result);
     if (result != 1 && state != SSL_ERROR_WANT_READ) {
-      (void)send_outgoing(self, limits, NULL); /* the alert, for the peer's log */
+      (void)send_outgoing(self, limits, NULL); /* sends the alert, for the peer's log */
       return fail(self, error);
     }
     GError *failure = NULL;
@@ -151,7 +153,7 @@ shake_hands(TlsStream *self, const TideCallLimits *limits, GError **error)
       }
       continue;
     }
-    /* The peer's end before it has said anything: a plain gateway cannot make sense of what it was sent. */
+    /* The peer closed before it sent anything: a plain gateway cannot parse a TLS handshake. */
     if (self->began_len == 0 && tide_error_outcome_unknown(failure) && !tide_error_is_cancelled(failure))
       g_prefix_error(&failure, "there was no answer to the TLS handshake, so it may be a plain port ('thrift://'): ");
     g_propagate_error(error, failure);
@@ -164,7 +166,7 @@ tls_free(TideStream *stream)
 {
   TlsStream *self = self_of(stream);
   if (self->ssl != NULL && SSL_is_init_finished(self->ssl) && !self->has_failed) {
-    /* The peer is told, as far as it takes it at once; nobody waits for its answer. */
+    /* Sends the closing alert if that is possible at once; does not wait for the peer's. */
     TideCallLimits at_once = {.peer = self->endpoint->text, .deadline_us = tide_now_us()};
     (void)SSL_shutdown(self->ssl);
     (void)send_outgoing(self, &at_once, NULL);
@@ -182,7 +184,7 @@ tls_open(const TideEndpoint *endpoint, const TideCallLimits *limits, GError **er
   g_autoptr(GError) failure = NULL;
   g_autoptr(SSL_CTX) context =
       tide_tls_context_new(endpoint->settings != NULL ? &endpoint->settings->tls : NULL, &failure);
-  if (context == NULL) { /* what is wrong with our own files is as lasting as what is wrong with the peer */
+  if (context == NULL) { /* a problem with our own files is as persistent as one with the peer */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "gateway '%s': %s", endpoint->text, failure->message);
     return NULL;
   }
@@ -221,8 +223,8 @@ tls_receive(TideStream *stream, guint8 *buffer, gsize size, const TideCallLimits
     case SSL_ERROR_ZERO_RETURN:
       self->has_failed = TRUE;
       g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST,
-                  "gateway '%s' closed the connection before it had answered, after %" G_GINT64_FORMAT " ms",
-                  limits->peer, tide_call_elapsed_ms(limits));
+                  "gateway '%s' closed the connection before answering, after %" G_GINT64_FORMAT " ms", limits->peer,
+                  tide_call_elapsed_ms(limits));
       return 0;
     default:
       (void)fail(self, error);
@@ -245,8 +247,8 @@ tls_is_quiet(TideStream *stream)
     if (got > 0 || SSL_get_error(self->ssl, got) != SSL_ERROR_WANT_READ)
       return FALSE;
     if (tide_stream_is_quiet(self->below))
-      return !SSL_in_init(self->ssl);            /* half a ticket: SSL_write() would want the other half first */
-    if (!receive_incoming(self, &at_once, NULL)) /* waits for nothing: something is there */
+      return !SSL_in_init(self->ssl);            /* half a ticket: SSL_write() would need the other half first */
+    if (!receive_incoming(self, &at_once, NULL)) /* does not wait: bytes are available */
       return FALSE;
   }
   return FALSE;
@@ -254,14 +256,14 @@ tls_is_quiet(TideStream *stream)
 
 /* ---- sending ---- */
 
-/* A connection that broke while a request was sent: the peer may have said why. */
+/* The connection broke while a request was sent: reads the peer's alert, if any. */
 static void
-hear_last_words(TlsStream *self, const TideCallLimits *limits, GError **failure)
+read_last_alert(TlsStream *self, const TideCallLimits *limits, GError **failure)
 {
   if (self->has_accepted || !g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST))
     return;
   TideCallLimits soon = *limits;
-  soon.deadline_us = MIN(limits->deadline_us, tide_now_us() + LAST_WORDS_US);
+  soon.deadline_us = MIN(limits->deadline_us, tide_now_us() + LAST_ALERT_US);
   GError *words = NULL;
   guint8 byte;
   (void)BIO_reset(self->outgoing);
@@ -280,7 +282,8 @@ encrypt(TlsStream *self, const guint8 *bytes, gsize len, GError **error)
   return SSL_write(self->ssl, bytes, (int)len) == (int)len || fail(self, error);
 }
 
-/* Whole records, but for the last: small parts are gathered, for each record costs as much as some hundred bytes. */
+/* Encrypts whole records, except for the last. Small parts are joined, because each record costs as much as some
+ * hundred bytes. */
 static gboolean
 encrypt_and_send(TlsStream *self, const GOutputVector *vectors, gsize n_vectors, const TideCallLimits *limits,
                  GError **error)
@@ -317,7 +320,7 @@ tls_send(TideStream *stream, GOutputVector *vectors, gsize n_vectors, const Tide
   GError *failure = NULL;
   if (encrypt_and_send(self, vectors, n_vectors, limits, &failure))
     return TRUE;
-  hear_last_words(self, limits, &failure);
+  read_last_alert(self, limits, &failure);
   g_propagate_error(error, failure);
   return FALSE;
 }

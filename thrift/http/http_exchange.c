@@ -5,31 +5,31 @@
 
 #include <string.h>
 
-/* As many bytes libcurl reads, or takes from the parts, at a time. */
+/* Bytes that libcurl reads, or takes from the parts, at a time. */
 #define PIECE_BYTES (64u << 10)
 
-/* An answer that is no reply is only looked at for what it says of the error. */
+/* Limit of an answer that is not a reply: only its error text is used. */
 #define ERROR_PAGE_MAX_BYTES (64u << 10)
 
-/* Nor is it waited for any longer: the status alone says that the call has failed. */
+/* Time limit for the rest of such an answer: the status alone shows that the call has failed. */
 #define ERROR_PAGE_MAX_US (1 * TIDE_US_PER_S)
 
-/* What libcurl has done with a request. */
+/* Progress of the request in libcurl. */
 typedef struct Sending {
-  const TideHttpRequest *request; /* NULL: its parts may be gone */
+  const TideHttpRequest *request; /* NULL: its parts may be freed */
   struct curl_slist *headers;     /* owned */
-  gsize part, part_offset;        /* what is to be taken next */
-  gsize left_bytes;               /* to be taken */
+  gsize part, part_offset;        /* the next bytes to send */
+  gsize left_bytes;               /* still to be sent */
   gboolean any_taken;
   gboolean is_under_way; /* easy is in multi */
-  gboolean is_done;      /* libcurl is; result says how */
+  gboolean is_done;      /* libcurl has finished; see result */
   CURLcode result;
 } Sending;
 
-/* What has come of its answer. */
+/* The part of its answer received so far. */
 typedef struct Receiving {
   gsize head_bytes;
-  gint64 page_deadline_us; /* the head of an error is there, and for so long its page may take; 0: not so */
+  gint64 page_deadline_us; /* deadline for the rest of an error page, once its header has arrived; 0: no error page */
   char *negotiate;         /* owned */
   gboolean is_head_too_long, is_body_too_long;
 } Receiving;
@@ -42,17 +42,17 @@ struct TideHttpExchange {
   CURL *easy;       /* owned */
   TideBuffer *body; /* borrowed */
   gsize max_body_bytes;
-  struct curl_slist *addresses; /* owned: what spares libcurl a look-up */
+  struct curl_slist *addresses; /* owned: replaces libcurl's lookup */
   /* of the connection */
   gboolean was_taken; /* libcurl has the socket */
-  gboolean is_closed; /* libcurl is done with it */
-  /* of the request under way, or the last one */
+  gboolean is_closed; /* libcurl has closed it */
+  /* of the current or last request */
   Sending sending;
   Receiving receiving;
-  char problem[CURL_ERROR_SIZE]; /* libcurl's words for its failure */
+  char problem[CURL_ERROR_SIZE]; /* libcurl's text for its failure */
 };
 
-/* ---- what libcurl asks for ---- */
+/* ---- libcurl's callbacks ---- */
 
 static curl_socket_t
 give_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
@@ -64,15 +64,15 @@ give_socket(void *data, curlsocktype purpose, struct curl_sockaddr *address)
   return g_socket_get_fd(exchange->socket);
 }
 
-/* libcurl 7.88 connects all the same: where a non-blocking connect has just come about, Linux says to the second one
- * that it has, wherever that one goes. */
+/* libcurl 7.88 connects nevertheless: right after a non-blocking connect, Linux reports success for the second one,
+ * whatever its address. */
 static int
-say_connected(void *data, curl_socket_t fd, curlsocktype purpose)
+report_connected(void *data, curl_socket_t fd, curlsocktype purpose)
 {
   return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
-/* The descriptor stays open until the exchange is freed, so that nobody else is given its number. */
+/* The descriptor stays open until the exchange is freed, so that its number is not reused. */
 static int
 note_closed(void *data, curl_socket_t fd)
 {
@@ -125,9 +125,9 @@ keep_body(char *bytes, size_t size, size_t n, void *data)
   return len;
 }
 
-/* A line of the head, or of the trailer: as it came, with its end. */
+/* A line of the header or the trailer: unchanged, with its line end. */
 static size_t
-look_at_header(char *bytes, size_t size, size_t n, void *data)
+handle_header_line(char *bytes, size_t size, size_t n, void *data)
 {
   static const char wanted[] = "WWW-Authenticate:", scheme[] = "Negotiate ";
   TideHttpExchange *exchange = data;
@@ -158,11 +158,11 @@ set_up_tls(CURL *easy, void *ssl_context, void *data)
   return exchange->target.set_up_tls(ssl_context, exchange->target.data);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 #define SET(option, value) (void)curl_easy_setopt(exchange->easy, option, value)
 
-/* Nothing is left to the environment, or to what libcurl does by default. */
+/* Sets every option explicitly, regardless of the environment and libcurl's defaults. */
 static void
 set_rules(TideHttpExchange *exchange)
 {
@@ -175,8 +175,8 @@ set_rules(TideHttpExchange *exchange)
   SET(CURLOPT_HTTPAUTH, CURLAUTH_NONE);
   SET(CURLOPT_NOSIGNAL, 1L);
   SET(CURLOPT_NOPROGRESS, 1L);
-  SET(CURLOPT_MAXAGE_CONN, 24L * 60 * 60);          /* its age is watched above */
-  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)G_MAXINT32); /* as are deadlines: libcurl's own default is 300 s */
+  SET(CURLOPT_MAXAGE_CONN, 24L * 60 * 60);          /* the caller watches its age */
+  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)G_MAXINT32); /* and deadlines: libcurl's own default is 300 s */
   SET(CURLOPT_BUFFERSIZE, (long)PIECE_BYTES);
   SET(CURLOPT_UPLOAD_BUFFERSIZE, (long)PIECE_BYTES);
   SET(CURLOPT_POST, 1L);
@@ -185,7 +185,7 @@ set_rules(TideHttpExchange *exchange)
   SET(CURLOPT_SSL_VERIFYHOST, 2L);
   SET(CURLOPT_SSL_SESSIONID_CACHE, 0L);
   SET(CURLOPT_SSL_ENABLE_ALPN, 0L);
-  SET(CURLOPT_CAINFO, NULL); /* set_up_tls() says whom we trust */
+  SET(CURLOPT_CAINFO, NULL); /* set_up_tls() sets the trusted authorities */
   SET(CURLOPT_CAPATH, NULL);
 }
 
@@ -199,19 +199,19 @@ tide_http_exchange_new(const TideHttpTarget *target, GSocket *socket, TideBuffer
   exchange->max_body_bytes = max_body_bytes;
   exchange->multi = curl_multi_init();
   exchange->easy = curl_easy_init();
-  g_assert(exchange->multi != NULL && exchange->easy != NULL); /* as when memory is out */
+  g_assert(exchange->multi != NULL && exchange->easy != NULL); /* treated like an allocation failure */
   set_rules(exchange);
 
   SET(CURLOPT_OPENSOCKETFUNCTION, give_socket);
   SET(CURLOPT_OPENSOCKETDATA, exchange);
-  SET(CURLOPT_SOCKOPTFUNCTION, say_connected);
+  SET(CURLOPT_SOCKOPTFUNCTION, report_connected);
   SET(CURLOPT_CLOSESOCKETFUNCTION, note_closed);
   SET(CURLOPT_CLOSESOCKETDATA, exchange);
   SET(CURLOPT_READFUNCTION, take_parts);
   SET(CURLOPT_READDATA, exchange);
   SET(CURLOPT_WRITEFUNCTION, keep_body);
   SET(CURLOPT_WRITEDATA, exchange);
-  SET(CURLOPT_HEADERFUNCTION, look_at_header);
+  SET(CURLOPT_HEADERFUNCTION, handle_header_line);
   SET(CURLOPT_HEADERDATA, exchange);
   SET(CURLOPT_ERRORBUFFER, exchange->problem);
   if (target->set_up_tls != NULL) {
@@ -224,7 +224,7 @@ tide_http_exchange_new(const TideHttpTarget *target, GSocket *socket, TideBuffer
                                          is_v6 ? "]" : "", target->port, target->path);
   SET(CURLOPT_URL, url);
   if (!g_hostname_is_ip_address(target->host)) {
-    /* The socket is connected: any address does, as long as nobody looks for it. */
+    /* The socket is already connected: any address works if it needs no lookup. */
     g_autofree char *address = g_strdup_printf("%s:%u:127.0.0.1", target->host, target->port);
     exchange->addresses = curl_slist_append(NULL, address);
     SET(CURLOPT_RESOLVE, exchange->addresses);
@@ -259,8 +259,8 @@ tide_http_exchange_free(TideHttpExchange *exchange)
 
 /* ---- errors ---- */
 
-/* Whether any of the request has been given to the kernel, or may have been: libcurl asks for the body when the
- * connection is ready for it. */
+/* TRUE if any of the request was, or may have been, passed to the kernel: libcurl requests the body when the connection
+ * is ready for it. */
 static gboolean
 any_was_sent(const TideHttpExchange *exchange)
 {
@@ -272,12 +272,12 @@ any_was_sent(const TideHttpExchange *exchange)
 /* CURLE_TOO_LARGE of libcurl 8.6 and later, which has a bound of its own for the number of headers. */
 #define TOO_LARGE ((CURLcode)100)
 
-/* The request has come to an end that is none of an answer's. Always fails. */
+/* The request ended without an answer. Always fails. */
 static gboolean
 set_failure(const TideHttpExchange *exchange, const TideCallLimits *limits, GError **error)
 {
   CURLcode result = exchange->sending.result;
-  /* libcurl's words may quote what the peer sent. */
+  /* libcurl's text may quote bytes from the peer. */
   const char *words = exchange->problem[0] != '\0' ? exchange->problem : curl_easy_strerror(result);
   g_autofree char *problem = tide_bytes_printable(tide_bytes_of_string(words));
   if (exchange->receiving.is_head_too_long)
@@ -291,13 +291,13 @@ set_failure(const TideHttpExchange *exchange, const TideCallLimits *limits, GErr
                      problem);
   if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY)
     return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
-                     "gateway '%s' does not answer in HTTP (%s): it is another service's port, or a gateway behind TLS "
-                     "('https://') or set to plain Thrift ('thrift://')",
+                     "gateway '%s' does not answer in HTTP (%s): it is another service's port, a gateway with TLS "
+                     "('https://'), or a gateway set to plain Thrift ('thrift://')",
                      limits->peer, problem);
   if (!any_was_sent(exchange))
     return tide_fail(error, TIDE_ERROR_CONNECT, "cannot connect to gateway '%s': %s", limits->peer, problem);
   return tide_fail(error, TIDE_ERROR_CONNECTION_LOST,
-                   "the connection to gateway '%s' broke before it had answered, after %" G_GINT64_FORMAT " ms: %s",
+                   "the connection to gateway '%s' broke before the answer, after %" G_GINT64_FORMAT " ms: %s",
                    limits->peer, tide_call_elapsed_ms(limits), problem);
 }
 
@@ -317,10 +317,10 @@ wait_for_io(const TideHttpExchange *exchange, const TideCallLimits *limits, GErr
   if (left_us <= 0) {
     gboolean any_sent = any_was_sent(exchange);
     return tide_fail(error, any_sent ? TIDE_ERROR_TIMEOUT : TIDE_ERROR_CONNECT,
-                     !any_sent ? "gateway '%s' did not get ready for a request within %" G_GINT64_FORMAT " ms"
+                     !any_sent ? "gateway '%s' was not ready for a request within %" G_GINT64_FORMAT " ms"
                      : exchange->sending.left_bytes > 0
-                         ? "gateway '%s' did not take the request within %" G_GINT64_FORMAT " ms"
-                         : "gateway '%s' gave no answer within %" G_GINT64_FORMAT " ms",
+                         ? "gateway '%s' did not accept the request within %" G_GINT64_FORMAT " ms"
+                         : "gateway '%s' did not answer within %" G_GINT64_FORMAT " ms",
                      limits->peer, tide_call_elapsed_ms(limits));
   }
   GPollFD cancel;
@@ -334,15 +334,15 @@ wait_for_io(const TideHttpExchange *exchange, const TideCallLimits *limits, GErr
          tide_fail(error, TIDE_ERROR_CANCELLED, "the calls to gateway '%s' were cancelled", limits->peer);
 }
 
-/* Until libcurl has done all, or, if only that is wanted, has taken the whole request. */
+/* Runs until libcurl has finished, or, with @only_send, until it has consumed the request. */
 static gboolean
-go_on(TideHttpExchange *exchange, gboolean only_send, const TideCallLimits *limits, GError **error)
+run_transfer(TideHttpExchange *exchange, gboolean only_send, const TideCallLimits *limits, GError **error)
 {
   Sending *sending = &exchange->sending;
   for (;;) {
     int n_running, n_left;
     CURLMcode code = curl_multi_perform(exchange->multi, &n_running);
-    g_assert(code == CURLM_OK); /* all others are of a handle misused, or of memory that is out */
+    g_assert(code == CURLM_OK); /* all other codes report a misused handle or a failed allocation */
     const CURLMsg *message = curl_multi_info_read(exchange->multi, &n_left);
     if (message != NULL && message->msg == CURLMSG_DONE) {
       sending->result = message->data.result;
@@ -350,7 +350,7 @@ go_on(TideHttpExchange *exchange, gboolean only_send, const TideCallLimits *limi
     }
     if (sending->is_done || (only_send && sending->left_bytes == 0))
       return TRUE;
-    /* An error whose page does not end in time is an error all the same. */
+    /* An error whose page does not end in time is still an error. */
     if (exchange->receiving.page_deadline_us > 0 && tide_now_us() >= deadline_of(exchange, limits)) {
       sending->result = CURLE_OPERATION_TIMEDOUT;
       sending->is_done = TRUE;
@@ -369,7 +369,7 @@ begin_request(TideHttpExchange *exchange, const TideHttpRequest *request)
   exchange->receiving = (Receiving){0};
   exchange->sending = (Sending){.request = request, .left_bytes = request->total_bytes};
   exchange->problem[0] = '\0';
-  struct curl_slist *headers = curl_slist_append(NULL, "Expect:"); /* no wait for leave to send */
+  struct curl_slist *headers = curl_slist_append(NULL, "Expect:"); /* send without waiting for "100 Continue" */
   for (const char *const *header = request->headers; header != NULL && *header != NULL; header++)
     headers = curl_slist_append(headers, *header);
   exchange->sending.headers = headers;
@@ -385,7 +385,7 @@ tide_http_exchange_send(TideHttpExchange *exchange, const TideHttpRequest *reque
                         GError **error)
 {
   begin_request(exchange, request);
-  gboolean sent = go_on(exchange, TRUE, limits, error);
+  gboolean sent = run_transfer(exchange, TRUE, limits, error);
   exchange->sending.request = NULL;
   if (!sent)
     end_request(exchange);
@@ -396,7 +396,7 @@ gboolean
 tide_http_exchange_receive(TideHttpExchange *exchange, const TideCallLimits *limits, TideHttpAnswer *ret_answer,
                            GError **error)
 {
-  gboolean went_on = exchange->sending.is_done || go_on(exchange, FALSE, limits, error);
+  gboolean went_on = exchange->sending.is_done || run_transfer(exchange, FALSE, limits, error);
   end_request(exchange);
   if (!went_on)
     return FALSE;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Requests have these already, or libcurl makes them. */
+/* Headers that requests or libcurl set themselves. */
 static const char *const own_names[] = {"Accept", "Authorization", "Connection", "Content-Length",    "Content-Type",
                                         "doAs",   "Expect",        "Host",       "Transfer-Encoding", "Upgrade"};
 
@@ -15,7 +15,7 @@ is_name_byte(char byte)
   return g_ascii_isalnum(byte) || (byte != '\0' && strchr("!#$%&'*+-.^_`|~", byte) != NULL);
 }
 
-/* What is wrong with @line; NULL: it is a header. Static text */
+/* Returns the problem of @line; NULL: it is a valid header. Static text. */
 static const char *
 find_fault(const char *line)
 {
@@ -29,7 +29,7 @@ find_fault(const char *line)
     return "has no value";
   for (; *value != '\0'; value++)
     if (!g_ascii_isprint(*value))
-      return "has a byte in its value that is no printable ASCII";
+      return "has a non-printable or non-ASCII byte in its value";
   for (gsize i = 0; i < G_N_ELEMENTS(own_names); i++)
     if (strlen(own_names[i]) == name_len && g_ascii_strncasecmp(line, own_names[i], name_len) == 0)
       return "names a header that requests to gateways set themselves";
@@ -44,8 +44,8 @@ tide_http_headers_free(char **headers)
   g_free(headers);
 }
 
-/* Leaves the lines of @lines that are headers, and cuts their line ends. FALSE: one of them is none, or none is one.
- * @name: of what they came from */
+/* Keeps the headers in @lines and strips their line ends. FALSE: a line is no header, or there is none. @name: the
+ * source of the lines. */
 static gboolean
 keep_headers(char **lines, const char *name, GError **error)
 {
@@ -67,7 +67,7 @@ keep_headers(char **lines, const char *name, GError **error)
   }
   for (gsize i = n_headers; lines[i] != NULL; i++)
     g_clear_pointer(&lines[i], g_free); /* they are empty */
-  return n_headers > 0 || tide_fail(error, TIDE_ERROR_CONFIG, "'%s' has no line with a header", name);
+  return n_headers > 0 || tide_fail(error, TIDE_ERROR_CONFIG, "'%s' contains no header line", name);
 }
 
 char **

@@ -1,5 +1,5 @@
-/* Headers of the operator's own, which each request to a gateway bears: a proxy or a hosted HBase may know its clients
- * by them. They are a secret. */
+/* The operator's own headers, added to each request to a gateway: a proxy or a hosted HBase may identify its clients by
+ * them. They are secret. */
 #pragma once
 
 #include "util/secret_file.h"
@@ -9,14 +9,14 @@ G_BEGIN_DECLS
 #define TIDE_HTTP_HEADERS_MAX 16
 
 /**
- * tide_http_headers_read: the lines "NAME: value" of @source, which is set. Empty lines count for nothing.
- * Errors: CONFIG: those of tide_secret_read(); a line that is no header, or is one that the gateway's protocol needs
- * for itself; more than TIDE_HTTP_HEADERS_MAX, or none. No error shows what a line holds. Returns: (transfer full):
- * free with tide_http_headers_free().
+ * tide_http_headers_read: the lines "NAME: value" of @source, which is set. Empty lines are ignored.
+ * Errors: CONFIG: those of tide_secret_read(); an invalid header line, or a header that the gateway's protocol
+ * reserves; more than TIDE_HTTP_HEADERS_MAX headers, or none. No error shows the content of a line. Returns: (transfer
+ * full): free with tide_http_headers_free().
  */
 char **tide_http_headers_read(const TideSecretSource *source, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Overwrites, then frees; NULL ok. */
+/* Overwrites and frees the headers; NULL ok. */
 void tide_http_headers_free(char **headers);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-/* Thrift messages over HTTP: each is the body of a POST, and its reply the body of the answer. There is no framing, and
- * gateways know only the binary protocol here. */
+/* Thrift messages over HTTP: each is the body of a POST, and its reply is the body of the answer. There is no framing,
+ * and gateways support only the binary protocol here. */
 #include "thrift/client/connection.h"
 #include "thrift/client/socket_stream.h"
 #include "thrift/client/tls_context.h"
@@ -18,30 +18,30 @@ tide_http_init(void)
   (void)curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* libcurl shakes hands, but whom we trust, who we are and what is said of a failure is as in tls_stream.h. */
+/* libcurl does the handshake, but trust, identity and error texts are the same as in tls_stream.h. */
 typedef struct HttpTls {
   const TideEndpoint *endpoint; /* borrowed */
   TideTlsRefusal refusal;
-  int alert; /* that the peer ended the connection with; -1: none */
+  int alert; /* the alert with which the peer ended the connection; -1: none */
   gboolean has_shaken_hands;
   gboolean has_answered;
-  GError *failure; /* owned: of our own files */
+  GError *failure; /* owned: a problem with our own files */
   TideCertificateEnds ends;
 } HttpTls;
 
 typedef struct HttpState {
   TideHttpExchange *exchange; /* owned */
-  char *host;                 /* owned; in requests, and what a certificate must be for */
+  char *host;                 /* owned; in requests, and the name required in the certificate */
   gboolean is_tls;
   HttpTls tls;
-  TideGssContext *kerberos; /* owned; of the request under way; NULL: it is not authenticated */
-  char *principal;          /* owned; the gateway's, as we think */
+  TideGssContext *kerberos; /* owned; of the current request; NULL: it is not authenticated */
+  char *principal;          /* owned; the gateway's expected principal */
   char **headers;           /* owned; the operator's own; NULL: none */
 } HttpState;
 
 /* ---- TLS ---- */
 
-/* Keeps what is wrong with the peer's chain, and when its certificate ends. */
+/* Records problems of the peer's chain, and when its certificate expires. */
 static int
 check_certificate(int is_good, X509_STORE_CTX *store)
 {
@@ -75,38 +75,38 @@ set_up_tls(gpointer ssl_context, gpointer data)
   SSL_CTX_set_verify(ssl_context, SSL_VERIFY_PEER, check_certificate);
   SSL_CTX_set_info_callback(ssl_context, note_alert);
   tls->ends.own_s = tide_tls_certificate_end_s(SSL_CTX_get0_certificate(ssl_context));
-  /* libcurl checks the name, too, but after the handshake, and has fewer words for it. */
+  /* libcurl checks the name, too, but after the handshake and with a shorter error text. */
   return tide_tls_expect_name(SSL_CTX_get0_param(ssl_context), tide_tls_server_name(tls->endpoint))
              ? CURLE_OK
              : CURLE_SSL_CONNECT_ERROR;
 }
 
-/* Neither side has said why the connection ended. */
+/* Explains a connection that ended without a reason from either side. */
 static void
-explain_end_without_words(const HttpTls *tls, GError **failure)
+explain_silent_end(const HttpTls *tls, GError **failure)
 {
   const TideLinkSettings *settings = tls->endpoint->settings;
   gboolean has_certificate = settings != NULL && settings->tls.certificate != NULL;
   gboolean was_not_sent = g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECT);
   gboolean is_cut = was_not_sent || g_error_matches(*failure, TIDE_ERROR, TIDE_ERROR_CONNECTION_LOST);
   if (was_not_sent && strstr((*failure)->message, "wrong version number") != NULL) {
-    /* OpenSSL takes what is no TLS for a version that it does not know. */
+    /* OpenSSL mistakes bytes that are not TLS for an unknown version. */
     g_clear_error(failure);
     g_set_error(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
                 "gateway '%s' does not answer in TLS: it is a plain port ('http://'), or another service's",
                 tls->endpoint->text);
   } else if (is_cut && tls->has_shaken_hands && !tls->has_answered && !has_certificate) {
-    /* In TLS 1.3 a peer that misses our certificate says so after the handshake, and what it says is lost where it
+    /* In TLS 1.3 a peer that requires our certificate reports it after the handshake, and its alert is lost if it
      * closes too soon. */
-    g_prefix_error(failure, "it hung up right after the TLS handshake, as one does that asks for a certificate of ours "
-                            "('hbase.tls.certificate'): ");
+    g_prefix_error(failure, "it closed the connection right after the TLS handshake, like a gateway that requires a "
+                            "client certificate ('hbase.tls.certificate'): ");
   } else if (was_not_sent && !tls->has_shaken_hands) {
-    /* A plain gateway makes nothing of a handshake, and hangs up or is silent. */
+    /* A plain gateway cannot parse a handshake, and closes or does not answer. */
     g_prefix_error(failure, "there was no TLS handshake, so it may be a plain port ('thrift://', 'http://'): ");
   }
 }
 
-/* Puts what must be configured otherwise in the place of @failure, where TLS has found that. */
+/* Replaces @failure by the configuration change needed, if TLS has found one. */
 static void
 explain_tls(HttpTls *tls, GError **failure)
 {
@@ -117,7 +117,7 @@ explain_tls(HttpTls *tls, GError **failure)
     return;
   }
   if (tls->refusal.reason == X509_V_OK && tls->alert < 0) {
-    explain_end_without_words(tls, failure);
+    explain_silent_end(tls, failure);
     return;
   }
   /* libcurl has taken the error from OpenSSL's queue. */
@@ -157,7 +157,7 @@ do_as_of(const TideConnection *connection)
   return settings != NULL ? settings->http.do_as : NULL;
 }
 
-/* Read for each connection, so that a changed secret holds from the next one on. */
+/* Read for each connection, so that a changed secret takes effect with the next one. */
 static gboolean
 read_headers(const TideEndpoint *endpoint, char ***ret_headers, GError **error)
 {
@@ -170,7 +170,7 @@ read_headers(const TideEndpoint *endpoint, char ***ret_headers, GError **error)
                                            endpoint->text, failure->message);
 }
 
-/* The TLS handshake comes with the first request: until that is over nothing was sent. */
+/* The TLS handshake happens with the first request: nothing is sent before it is complete. */
 static gboolean
 connect_http(TideConnection *connection, GError **error)
 {
@@ -188,7 +188,7 @@ connect_http(TideConnection *connection, GError **error)
   state->headers = headers;
   state->is_tls = endpoint->stream == &tide_tls_stream;
   state->host = g_strdup(state->is_tls ? tide_tls_server_name(endpoint) : endpoint->host);
-  state->host[strcspn(state->host, "%")] = '\0'; /* an interface means nothing to the peer */
+  state->host[strcspn(state->host, "%")] = '\0'; /* an interface has no meaning for the peer */
   state->tls = (HttpTls){.endpoint = endpoint, .alert = -1};
   TideHttpTarget target = {.scheme = state->is_tls ? "https" : "http",
                            .host = state->host,
@@ -210,10 +210,10 @@ give_up(TideConnection *connection, GError *failure, GError **error)
   return FALSE;
 }
 
-/* ---- who we are ---- */
+/* ---- authentication ---- */
 
-/* A ticket for this request alone: gateways take none twice. It is Kerberos's own, without SPNEGO's wrapping, which
- * they take as well. (transfer full): the header; NULL on error, of which none was sent. */
+/* Creates a ticket for this request only: gateways accept none twice. It is a plain Kerberos token without SPNEGO's
+ * wrapping, which gateways accept as well. (transfer full): the header; NULL on error, which leaves nothing to send. */
 static char *
 authorize(TideConnection *connection, GError **error)
 {
@@ -226,7 +226,7 @@ authorize(TideConnection *connection, GError **error)
   GError *failure = NULL;
   state->kerberos = tide_layer_get_ticket(connection, "HTTP", host, &failure);
   if (state->kerberos == NULL) {
-    if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONFIG)) /* as lasting as what is wrong with the gateway */
+    if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_CONFIG)) /* as persistent as a problem with the gateway */
       failure->code = TIDE_ERROR_WRONG_SERVICE;
     g_propagate_error(error, failure);
     return NULL;
@@ -236,7 +236,7 @@ authorize(TideConnection *connection, GError **error)
   return g_strconcat("Authorization: Negotiate ", text, NULL);
 }
 
-/* The gateway's side of it: who else could have read the ticket? */
+/* Verifies the gateway's part of the authentication: only the real gateway can read the ticket. */
 static gboolean
 check_proof(TideConnection *connection, const char *negotiate, GError **error)
 {
@@ -251,9 +251,9 @@ check_proof(TideConnection *connection, const char *negotiate, GError **error)
   if (len > 0 && tide_gss_mechanism.step(state->kerberos, tide_bytes(token, len), &nothing, &is_complete, &failure) &&
       is_complete)
     return TRUE;
-  return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' does not prove that it is '%s': %s",
+  return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' did not prove that it is '%s': %s",
                    connection->endpoint->text, state->principal,
-                   failure != NULL ? failure->message : "it answers without a token");
+                   failure != NULL ? failure->message : "it answered without a token");
 }
 
 /* ---- messages ---- */
@@ -264,7 +264,7 @@ send_http(TideConnection *connection, const TideBytes *parts, gsize n_parts, gsi
   HttpState *state = connection->layer_state;
   const char *do_as = do_as_of(connection);
   g_autofree char *do_as_header = do_as != NULL ? g_strconcat("doAs: ", do_as, NULL) : NULL;
-  /* Jetty has words for what is wrong only where plain text is wanted. */
+  /* Jetty describes an error only to clients that accept plain text. */
   const char *headers[5 + TIDE_HTTP_HEADERS_MAX] = {"Content-Type: application/x-thrift",
                                                     "Accept: application/x-thrift, text/plain;q=0.5"};
   gsize n_headers = 2;

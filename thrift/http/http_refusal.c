@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* Of what a server says of an error. */
+/* Maximum length of a quoted server text. */
 #define WORDS_MAX_BYTES 300
 
-/* What is so long without a space or a dot is no word, but a token in base64, of whichever alphabet and however
- * escaped: a server may quote the one that we have sent. */
+/* A run this long without a space or a dot is a token in base64, in any alphabet and escaping: a server may quote the
+ * one that we sent. */
 #define TOKEN_MIN_BYTES 40
 
 static gboolean
@@ -37,7 +37,7 @@ without_tokens(TideBytes text)
   return shown;
 }
 
-/* Jetty's line "MESSAGE: Authentication required"; empty where there is none. (transfer full) */
+/* Jetty's line "MESSAGE: Authentication required"; empty if there is none. (transfer full) */
 static char *
 words_of(TideBytes page)
 {
@@ -59,36 +59,33 @@ static void
 explain_unauthorized(const TideHttpRefusal *refusal, const char *said, GError **error)
 {
   if (refusal->principal != NULL)
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-        "gateway '%s' does not accept our Kerberos ticket for '%s' (%s): compare that name with its "
-        "'hbase.thrift.spnego.principal', and set 'hbase.http.host' to the host in it; the gateway's log has the "
-        "reason",
-        refusal->peer, refusal->principal, said);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' refuses our Kerberos ticket for '%s' (%s): compare that name with its "
+                "'hbase.thrift.spnego.principal', and set 'hbase.http.host' to the host in it; the gateway's log shows "
+                "the reason",
+                refusal->peer, refusal->principal, said);
   else
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-        "gateway '%s' wants to know who we are (%s): set 'hbase.kerberos', so that requests are authenticated by "
-        "SPNEGO",
+        "gateway '%s' requires authentication (%s): set 'hbase.kerberos', so that requests are authenticated by SPNEGO",
         refusal->peer, said);
 }
 
-/* A servlet that failed. Of some words it is known that nothing was carried out. */
+/* A servlet failed. For some texts it is known that nothing was carried out. */
 static void
 explain_failure(const TideHttpRefusal *refusal, const char *words, const char *said, GError **error)
 {
   const char *do_as = refusal->do_as != NULL ? refusal->do_as : "";
   if (strstr(words, "is not allowed to impersonate") != NULL)
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-        "gateway '%s' does not let us write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
-        "'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our principal for USER, or change "
-        "'hbase.http.do_as'",
-        refusal->peer, do_as, said);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+                "gateway '%s' does not allow us to write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
+                "'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our principal for USER, or "
+                "change 'hbase.http.do_as'",
+                refusal->peer, do_as, said);
   else if (strstr(words, "Support for proxyuser is not configured") != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' lets nobody write as another, '%s' (%s): set 'hbase.thrift.support.proxyuser' there, or "
-                "leave 'hbase.http.do_as' out",
+                "gateway '%s' does not allow writing as another user, '%s' (%s): set 'hbase.thrift.support.proxyuser' "
+                "on the gateway, or remove 'hbase.http.do_as'",
                 refusal->peer, do_as, said);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_SERVER_FAILED, "gateway '%s' failed: %s", refusal->peer, said);
@@ -103,26 +100,26 @@ tide_http_refusal_explain(const TideHttpRefusal *refusal, GError **error)
   if (status == 401)
     explain_unauthorized(refusal, said, error);
   else if (status == 403 || status == 407)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s', or a proxy before it, does not let us in (%s)", refusal->peer, said);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE, "gateway '%s', or a proxy before it, denies access (%s)",
+                refusal->peer, said);
   else if (status == 413)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
-                "gateway '%s', or a proxy before it, takes no request of %" G_GSIZE_FORMAT
+                "gateway '%s', or a proxy before it, refuses a request of %" G_GSIZE_FORMAT
                 " bytes (%s): raise its limit (nginx: 'client_max_body_size'), or lower 'batch.max_bytes'",
                 refusal->peer, refusal->request_bytes, said);
   else if (status == 414 || status == 431)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s', or a proxy before it, takes no request whose head is as long as ours (%s), whatever is "
-                "in its body: raise its limit (nginx: 'large_client_header_buffers'); most of a head is the Kerberos "
-                "ticket, which is long for users of many groups",
+                "gateway '%s', or a proxy before it, refuses a request header as long as ours (%s), whatever the body: "
+                "raise its limit (nginx: 'large_client_header_buffers'); most of the header is the Kerberos ticket, "
+                "which is long for users in many groups",
                 refusal->peer, said);
   else if (status >= 300 && status < 400)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' sends us elsewhere (%s), and no redirects are followed: name the gateway itself",
+                "gateway '%s' redirects us (%s), and redirects are not followed: configure the gateway's own address",
                 refusal->peer, said);
   else if (status >= 400 && status < 500)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "'%s' is a web server, but no gateway takes our requests there (%s): look at port and path",
+                "'%s' is a web server, but no gateway accepts our requests there (%s): check port and path",
                 refusal->peer, said);
   else if (status == 500)
     explain_failure(refusal, words, said, error);

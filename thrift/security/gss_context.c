@@ -5,24 +5,24 @@
 
 #include <gssapi/gssapi_krb5.h>
 
-/* Encryption is asked for always, and used when the layer says so. */
+/* Encryption is always requested, and used if the layer requires it. */
 #define WANTED_FLAGS (GSS_C_MUTUAL_FLAG | GSS_C_INTEG_FLAG | GSS_C_SEQUENCE_FLAG | GSS_C_CONF_FLAG)
 #define NEEDED_FLAGS (GSS_C_MUTUAL_FLAG | GSS_C_INTEG_FLAG)
 
 struct TideGssContext {
   TideKerberosSituation situation; /* its principal is NULL until it is known */
-  GStringChunk *texts;             /* owned: those of situation, and the next */
-  const char *memory_cache;        /* NULL where the tickets are from another cache */
+  GStringChunk *texts;             /* owned: the texts of situation, and memory_cache */
+  const char *memory_cache;        /* NULL if the tickets come from another cache */
   gss_cred_id_t credential;        /* until complete */
   gss_name_t target;               /* until complete */
   gss_ctx_id_t context;
-  OM_uint32 flags; /* what the context can do; valid once complete */
+  OM_uint32 flags; /* the context's capabilities; valid once complete */
   TideBuffer first_token;
 };
 
 /* ---- errors ---- */
 
-/* Kerberos's text of @minor. Ownership: (transfer full). */
+/* Kerberos's text for @minor. Ownership: (transfer full). */
 static char *
 minor_text(OM_uint32 minor)
 {
@@ -47,7 +47,7 @@ set_failure(const TideGssContext *context, gboolean answered, OM_uint32 major, O
   return FALSE;
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static const char *
 keep_text(TideGssContext *context, const char *text)
@@ -158,7 +158,7 @@ acquire(TideGssContext *context, const char *memory_cache, GError **error)
 
 /* ---- authentication ---- */
 
-/* One turn of gss_init_sec_context(). @token: NULL at the beginning. */
+/* Calls gss_init_sec_context() once. @token: NULL at the beginning. */
 static gboolean
 turn(TideGssContext *context, const TideBytes *token, TideBuffer *out, gboolean *ret_complete, GError **error)
 {
@@ -187,7 +187,8 @@ tide_gss_context_begin(TideGssContext *context, const char *memory_cache, GError
          turn(context, NULL, &context->first_token, &complete, error);
 }
 
-/* Of a cache only now. gss_inquire_cred() would know it earlier, and leaks it when the ticket has expired. */
+/* A cache's principal is only known now. gss_inquire_cred() would know it earlier, but leaks when the ticket has
+ * expired. */
 static void
 note_principal(TideGssContext *context)
 {
@@ -234,7 +235,7 @@ set_message_failure(const TideGssContext *context, const char *what, OM_uint32 m
   return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s': %s ('%s')", context->situation.peer, what, text);
 }
 
-/* A token is head, data and tail, one behind the other; the data is encrypted where it lies. */
+/* A token consists of header, data and trailer in this order; the data is encrypted in place. */
 static gboolean
 wrap(gpointer data, gboolean encrypt, const TideBytes *parts, gsize n_parts, TideBuffer *out, GError **error)
 {
@@ -286,11 +287,11 @@ unwrap(gpointer data, gboolean encrypted, guint8 *token, gsize len, TideBytes *r
   OM_uint32 minor;
   OM_uint32 major = gss_unwrap_iov(&minor, context->context, &was_encrypted, NULL, iov, G_N_ELEMENTS(iov));
   if (GSS_ERROR(major))
-    return set_message_failure(context, "what it sent was changed on the way, or is no wrapped message", minor, error);
+    return set_message_failure(context, "its message was changed in transit, or is not wrapped", minor, error);
   if (major != GSS_S_COMPLETE) /* old, repeated, or one is missing before it */
-    return set_message_failure(context, "what it sent is not the next of its messages", minor, error);
+    return set_message_failure(context, "its message is out of sequence", minor, error);
   if (encrypted && !was_encrypted)
-    return set_message_failure(context, "it sent a message without the encryption agreed on", minor, error);
+    return set_message_failure(context, "it sent a message without the negotiated encryption", minor, error);
   *ret_plain = tide_bytes(iov[1].buffer.value, iov[1].buffer.length);
   return TRUE;
 }

@@ -1,4 +1,4 @@
-/* What a failure of Kerberos means for the operator: a sentence that names the cause and what to do, from the codes. */
+/* Explains a Kerberos failure to the operator from its codes: a sentence with the cause and the next action. */
 #include "thrift/security/gss_context.h"
 
 #include <gssapi/gssapi.h>
@@ -61,7 +61,7 @@ static const struct {
 static Meaning
 meaning_of(const TideKerberosSituation *situation, guint32 major, guint32 minor, const char *text)
 {
-  if (situation->answered) /* whatever is wrong with its token, it is not that of the holder of the key */
+  if (situation->answered) /* whatever is wrong with the token, it is not from the holder of the key */
     return WRONG_GATEWAY;
   if ((guint32)KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN == minor && strstr(text, "krbtgt/") != NULL)
     return FOREIGN_REALM;
@@ -74,7 +74,7 @@ meaning_of(const TideKerberosSituation *situation, guint32 major, guint32 minor,
   return GSS_ROUTINE_ERROR(major) == GSS_S_NO_CRED ? NO_TICKET : OTHER;
 }
 
-/* "the keytab '/etc/x'", "the ticket cache 'FILE:/x'": where we have what we are from. */
+/* "the keytab '/etc/x'", "the ticket cache 'FILE:/x'": the source of our credentials. */
 static char *
 source_of(const TideKerberosSituation *situation)
 {
@@ -91,7 +91,7 @@ principal_of(const TideKerberosSituation *situation)
   return situation->principal != NULL ? situation->principal : "the cache's principal";
 }
 
-/* What the KDC was asked for, where Kerberos has put another host in the place of ours. (transfer full) (nullable) */
+/* The requested host, if Kerberos has replaced ours by another. (transfer full) (nullable) */
 static char *
 canonical_host(const TideKerberosSituation *situation, const char *text)
 {
@@ -104,14 +104,14 @@ canonical_host(const TideKerberosSituation *situation, const char *text)
   return g_ascii_strcasecmp(asked, situation->host) != 0 ? g_steal_pointer(&asked) : NULL;
 }
 
-/* What a gateway of another name needs: an address is never the name of one. */
+/* Explains that the gateway has another name; an address is never the name of a service. */
 static char *
 service_unknown(const TideKerberosSituation *situation, const char *text)
 {
   g_autofree char *canonical = canonical_host(situation, text);
   if (canonical != NULL)
-    return g_strdup_printf("the KDC does not know '%s/%s', which Kerberos has made of '%s' by DNS: set "
-                           "'dns_canonicalize_hostname = false' and 'rdns = false' in krb5.conf's [libdefaults]",
+    return g_strdup_printf("the KDC does not know '%s/%s', which Kerberos derived from '%s' by DNS: set "
+                           "'dns_canonicalize_hostname = false' and 'rdns = false' in [libdefaults] of krb5.conf",
                            situation->service, canonical, situation->host);
   gboolean is_address = g_hostname_is_ip_address(situation->host);
   if (strcmp(situation->service, "HTTP") == 0)
@@ -121,17 +121,17 @@ service_unknown(const TideKerberosSituation *situation, const char *text)
   return g_strdup_printf("the KDC does not know '%s/%s': set %s%s, as in its 'hbase.thrift.kerberos.principal'",
                          situation->service, situation->host,
                          is_address
-                             ? "'hbase.sasl.host' to the gateway's name in place of its address"
+                             ? "'hbase.sasl.host' to the gateway's name instead of its address"
                              : "'hbase.sasl.service' and 'hbase.sasl.host' to the two parts of the gateway's principal",
                          is_address ? ", and 'hbase.sasl.service'" : "");
 }
 
-/* Of one who has no valid ticket and cannot get any. */
+/* We have no valid ticket and cannot get one. */
 static char *
 no_ticket(const TideKerberosSituation *situation, const char *what)
 {
   if (situation->keytab != NULL)
-    return g_strdup_printf("%s, and the KDC gave no new one for the keytab '%s': it may be down", what,
+    return g_strdup_printf("%s, and the KDC issued no new one for the keytab '%s': it may be down", what,
                            situation->keytab);
   g_autofree char *source = source_of(situation);
   return g_strdup_printf("%s in %s: set 'hbase.kerberos.keytab', which needs no kinit, or run kinit", what, source);
@@ -141,22 +141,21 @@ static char *
 about_keys(const TideKerberosSituation *situation)
 {
   if (situation->keytab == NULL)
-    return g_strdup("the KDC did not take the key: run kinit anew");
-  return g_strdup_printf(
-      "the key of '%s' in the keytab '%s' is not the KDC's: each 'ktadd' makes new keys, so fetch the "
-      "newest keytab",
-      principal_of(situation), situation->keytab);
+    return g_strdup("the KDC rejected the key: run kinit again");
+  return g_strdup_printf("the key of '%s' in the keytab '%s' differs from the KDC's: each 'ktadd' creates new keys, so "
+                         "fetch the newest keytab",
+                         principal_of(situation), situation->keytab);
 }
 
 static char *
 about_client(const TideKerberosSituation *situation, const char *what)
 {
   g_autofree char *source = source_of(situation);
-  return g_strdup_printf("the KDC %s '%s', who is in %s: let the KDC's administrator look at it", what,
-                         principal_of(situation), source);
+  return g_strdup_printf("the KDC %s '%s', which is in %s: ask the KDC's administrator", what, principal_of(situation),
+                         source);
 }
 
-/* The cause and the remedy, without Kerberos's own words. Ownership: (transfer full). NULL: none is known. */
+/* The cause and the remedy, without Kerberos's own text. Ownership: (transfer full). NULL: unknown. */
 static char *
 explain(const TideKerberosSituation *situation, Meaning meaning, const char *text)
 {
@@ -174,28 +173,27 @@ explain(const TideKerberosSituation *situation, Meaning meaning, const char *tex
   case NO_TICKET:
     return no_ticket(situation, "there is no ticket");
   case CACHE_UNREADABLE:
-    return g_strdup("the ticket cache cannot be used: 'hbase.kerberos.cache' must be one that this user can read, "
-                    "such as FILE:/path");
+    return g_strdup("the ticket cache cannot be used: set 'hbase.kerberos.cache' to one that this user can read, such "
+                    "as FILE:/path");
   case KDC_AWAY:
     return g_strdup("no KDC answers: it is down, or krb5.conf names another host or port");
   case REALM_UNKNOWN:
     return g_strdup(
-        "krb5.conf has no KDC for the realm: name it in [realms], and in [domain_realm] the gateway's host");
+        "krb5.conf has no KDC for the realm: add the realm to [realms], and the gateway's host to [domain_realm]");
   case FOREIGN_REALM:
-    return g_strdup_printf(
-        "'%s' is taken for a host of another realm, to which this KDC knows no way: name its realm in "
-        "krb5.conf's [domain_realm]",
-        situation->host);
+    return g_strdup_printf("'%s' is treated as a host of another realm, which this KDC cannot reach: add its realm to "
+                           "[domain_realm] of krb5.conf",
+                           situation->host);
   case CLOCK:
     return g_strdup("the clocks of this machine, the KDC and the gateway differ by more than five minutes");
   case KEY_TYPES:
     return g_strdup(
-        "the KDC and this machine have no type of key in common: make new keys, of aes256-cts or aes128-cts");
+        "the KDC and this machine have no key type in common: create new keys of type aes256-cts or aes128-cts");
   case BAD_CONFIGURATION:
-    return g_strdup("krb5.conf cannot be read ('KRB5_CONFIG' says where it is, /etc/krb5.conf otherwise)");
+    return g_strdup("krb5.conf cannot be read (its path is in 'KRB5_CONFIG', by default /etc/krb5.conf)");
   case WRONG_GATEWAY:
-    return g_strdup_printf("it could not prove that it is '%s/%s': something else answers in its place",
-                           situation->service, situation->host);
+    return g_strdup_printf("it could not prove that it is '%s/%s': another service answers there", situation->service,
+                           situation->host);
   case OTHER:
     break;
   }
@@ -216,10 +214,10 @@ tide_kerberos_failure_text(const TideKerberosSituation *situation, guint32 major
 char *
 tide_kerberos_silence_text(const TideKerberosSituation *situation, gint64 waited_ms)
 {
-  /* Roughly, so that the text is the same each time: one that is new is logged anew. */
+  /* Rounded, so that the text stays the same: a new text is logged again. */
   gint64 step_ms = waited_ms < 1000 ? 10 : 100;
   return g_strdup_printf(
-      "cannot authenticate to gateway '%s' by Kerberos: the KDC gave no answer within %" G_GINT64_FORMAT
+      "cannot authenticate to gateway '%s' by Kerberos: the KDC did not answer within %" G_GINT64_FORMAT
       " ms: it hangs, or a firewall drops its packets",
       situation->peer, (waited_ms + step_ms / 2) / step_ms * step_ms);
 }

@@ -6,7 +6,7 @@
 #include <krb5.h>
 #include <unistd.h>
 
-/* As many are named of a keytab that has others. */
+/* Maximum number of the keytab's principals shown in an error. */
 #define SHOWN_MAX 4u
 
 typedef struct Keytab {
@@ -23,7 +23,7 @@ set_problem(Keytab *keytab, krb5_error_code code, GError **error)
 {
   const char *text = krb5_get_error_message(keytab->context, code);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-              "cannot read the keytab '%s': %s; 'klist -k %s' shows a good one's keys", keytab->path, text,
+              "cannot read the keytab '%s': %s; 'klist -k %s' lists the keys of a valid one", keytab->path, text,
               keytab->path);
   krb5_free_error_message(keytab->context, text);
   return FALSE;
@@ -56,7 +56,7 @@ list_principals(Keytab *keytab, GError **error)
   return code == KRB5_KT_END || set_problem(keytab, code, error);
 }
 
-/* @principal in full, with its realm. */
+/* Completes @principal with its realm. */
 static gboolean
 complete_name(Keytab *keytab, const char *principal, GError **error)
 {
@@ -74,13 +74,13 @@ complete_name(Keytab *keytab, const char *principal, GError **error)
   return FALSE;
 }
 
-/* NULL, and an error, when it is not among those found. */
+/* Returns NULL and an error if @keytab does not contain the principal. */
 static char *
 choose(const Keytab *keytab, GError **error)
 {
   if (keytab->found->len == 0) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "the keytab '%s' holds no key; make one with kadmin's 'ktadd'",
-                keytab->path);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+                "the keytab '%s' contains no key; create one with kadmin's 'ktadd'", keytab->path);
     return NULL;
   }
   if (keytab->wanted == NULL)
@@ -90,11 +90,10 @@ choose(const Keytab *keytab, GError **error)
   g_autoptr(GString) names = g_string_new(NULL);
   for (guint i = 0; i < MIN(keytab->found->len, SHOWN_MAX); i++)
     g_string_append_printf(names, "%s'%s'", i > 0 ? ", " : "", (const char *)g_ptr_array_index(keytab->found, i));
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-      "the keytab '%s' has no key of the principal '%s', but of %s%s: set 'hbase.kerberos.principal' to one of these, "
-      "or leave it out",
-      keytab->path, keytab->wanted, names->str, keytab->found->len > SHOWN_MAX ? ", ..." : "");
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
+              "the keytab '%s' has no key of the principal '%s', but of %s%s: set 'hbase.kerberos.principal' to one of "
+              "these, or remove it",
+              keytab->path, keytab->wanted, names->str, keytab->found->len > SHOWN_MAX ? ", ..." : "");
   return NULL;
 }
 
@@ -118,7 +117,7 @@ find_in(Keytab *keytab, const char *principal, GError **error)
 char *
 tide_kerberos_keytab_find(const char *path, const char *principal, GError **error)
 {
-  if (access(path, R_OK) != 0) { /* Kerberos's own text for it is of credentials */
+  if (access(path, R_OK) != 0) { /* Kerberos's own text would be about credentials */
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG, "cannot read the keytab '%s': %s", path, g_strerror(errno));
     return NULL;
   }

@@ -1,5 +1,5 @@
-/* Looks into a keytab before Kerberos does: what Kerberos says of one that is missing, or has other principals than the
- * one asked for, is that there are no credentials. */
+/* Checks a keytab before Kerberos reads it: for a missing keytab, or one without the requested principal, Kerberos only
+ * reports that there are no credentials. */
 #pragma once
 
 #include <glib.h>
@@ -7,9 +7,9 @@
 G_BEGIN_DECLS
 
 /**
- * tide_kerberos_keytab_find: whom to be, by the keytab at @path.
- * @principal: who is asked for; NULL: the keytab's first. Without a realm it is of the default one.
- * Returns: the principal in full; NULL on error. Ownership: (transfer full), g_free.
+ * tide_kerberos_keytab_find: choose a principal from the keytab at @path.
+ * @principal: the requested one; NULL: the keytab's first. The default realm is added if it has none.
+ * Returns: the full principal; NULL on error. Ownership: (transfer full), g_free.
  * Errors: CONFIG, a whole sentence. Threads: any. Blocks: for the file.
  */
 char *tide_kerberos_keytab_find(const char *path, const char *principal, GError **error) G_GNUC_WARN_UNUSED_RESULT;

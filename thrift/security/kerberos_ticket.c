@@ -7,39 +7,39 @@
 #include <errno.h>
 #include <krb5.h>
 
-/* Those who want the same. There are as many as gateways are configured; they live with the process. */
+/* Requests for the same gateway, keytab, principal and cache. There is one per configured gateway; they live as long as
+ * the process. */
 typedef struct Kind {
   char *memory_cache;  /* owned; read-only */
-  gboolean is_busy;    /* under lock: one of its attempts is with Kerberos */
-  gboolean is_stale;   /* under lock: the gateway has refused what is in its cache */
-  gint64 forgotten_us; /* under lock: when that was last believed; 0: never */
+  gboolean is_busy;    /* under lock: one of its attempts is in a Kerberos call */
+  gboolean is_stale;   /* under lock: the gateway has refused the tickets in its cache */
+  gint64 forgotten_us; /* under lock: when is_stale was last set; 0: never */
 } Kind;
 
-/* A gateway that refuses every ticket, as it is another than we think, must not cost the KDC a request for each call.
- */
+/* Limits requests to the KDC when a gateway refuses every ticket because it has another identity. */
 #define FORGET_INTERVAL_US (60 * TIDE_US_PER_S)
 
 typedef struct Attempt {
   Kind *kind;
   TideGssContext *context; /* owned */
   GError *error;           /* owned; NULL: the context has begun */
-  gboolean is_given_up;    /* under lock */
+  gboolean is_abandoned;   /* under lock */
 } Attempt;
 
 static TideMutex lock = {PTHREAD_MUTEX_INITIALIZER};
 static TideCond turn_changed = {PTHREAD_COND_INITIALIZER};
-static GHashTable *kinds; /* under lock; (element-type utf8 Kind); made on first use, lives with the process */
+static GHashTable *kinds; /* under lock; (element-type utf8 Kind); created on first use, lives as long as the process */
 
 /* ---- the attempt's thread ---- */
 
-/* FALSE when nobody wants it any more. */
+/* FALSE when the attempt was abandoned. */
 static gboolean
 wait_for_turn(Attempt *attempt, gboolean *ret_stale)
 {
   tide_mutex_lock(&lock);
-  while (attempt->kind->is_busy && !attempt->is_given_up)
+  while (attempt->kind->is_busy && !attempt->is_abandoned)
     tide_cond_wait(&turn_changed, &lock);
-  gboolean is_wanted = !attempt->is_given_up;
+  gboolean is_wanted = !attempt->is_abandoned;
   if (is_wanted) {
     attempt->kind->is_busy = TRUE;
     *ret_stale = attempt->kind->is_stale;
@@ -58,7 +58,7 @@ end_turn(const Attempt *attempt)
   tide_mutex_unlock(&lock);
 }
 
-/* A cache that cannot be emptied is one that is not there. */
+/* A cache that cannot be emptied does not exist. */
 static void
 empty_cache(const char *name)
 {
@@ -98,7 +98,7 @@ static TideJobKind attempts = {.thread_name = "tide-kerberos",
                                .free_data = attempt_free,
                                .lock = {PTHREAD_MUTEX_INITIALIZER}};
 
-/* ---- who waits for it ---- */
+/* ---- the waiting caller ---- */
 
 guint
 tide_kerberos_reap(void)
@@ -106,12 +106,12 @@ tide_kerberos_reap(void)
   return tide_job_reap(&attempts);
 }
 
-/* It ends before its turn. */
+/* The attempt ends before its turn. */
 static void
-give_up(Attempt *attempt)
+abandon(Attempt *attempt)
 {
   tide_mutex_lock(&lock);
-  attempt->is_given_up = TRUE;
+  attempt->is_abandoned = TRUE;
   tide_cond_broadcast(&turn_changed);
   tide_mutex_unlock(&lock);
 }
@@ -182,7 +182,7 @@ tide_kerberos_begin(const TideKerberosSituation *request, gint64 deadline_us, GC
       g_propagate_error(error, g_steal_pointer(&ended->error));
     return g_steal_pointer(&ended->context);
   }
-  give_up(attempt);
+  abandon(attempt);
   tide_job_abandon(job);
   if (g_cancellable_is_cancelled(cancellable)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CANCELLED, "the call to gateway '%s' was cancelled", request->peer);

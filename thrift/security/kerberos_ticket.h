@@ -1,10 +1,10 @@
 /* Gets the ticket for a connection under a deadline, whatever the KDC does.
  *
- * Kerberos's library asks the KDC in calls that nobody can end (54 s where it accepts and never answers). So each is
- * made by a thread of its own, tide-kerberos, and whoever needs the ticket waits for it until their deadline. Those who
- * want the same (gateway, keytab, principal, cache) share a ticket cache and take turns; others are not delayed. What
- * was given up before its turn ends at once, and what the KDC holds is freed when it ends: so there is at most one such
- * thread for each gateway, beside those that somebody waits for. */
+ * Kerberos's library asks the KDC in calls that cannot be cancelled (54 s if the KDC accepts and never answers). So
+ * each call runs in a thread of its own, tide-kerberos, and the caller waits for it until its deadline. Requests for
+ * the same gateway, keytab, principal and cache share a ticket cache and run one at a time; others are not delayed. A
+ * request abandoned before its turn ends at once, and one that the KDC blocks is freed when it ends. So each gateway
+ * has at most one abandoned thread. */
 #pragma once
 
 #include "thrift/security/gss_context.h"
@@ -14,7 +14,7 @@
 G_BEGIN_DECLS
 
 /**
- * tide_kerberos_begin: a context that has begun, under a deadline.
+ * tide_kerberos_begin: create a context that has begun, under a deadline.
  * @deadline_us: monotonic
  * @cancellable: ends it early; may be NULL
  * Ownership: (transfer full). Errors: as tide_gss_context_begin(); also CONNECT when the deadline passed, CANCELLED.
@@ -23,12 +23,12 @@ G_BEGIN_DECLS
 TideGssContext *tide_kerberos_begin(const TideKerberosSituation *request, gint64 deadline_us, GCancellable *cancellable,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The gateway has refused the ticket of @context: it may be for a key that the gateway no longer has. Of those that
- * want the same the next asks the KDC for another, once a minute at most. A cache of the operator's stays as it is.
+/* Call when the gateway has refused the ticket of @context, which may be for a key that the gateway no longer has. The
+ * next such request asks the KDC for a new ticket, at most once a minute. A cache of the operator's is left unchanged.
  * Threads: any. */
 void tide_kerberos_forget(const TideGssContext *context);
 
-/* Frees what was given up and has ended. Returns: how many have not. */
+/* Frees abandoned requests that have ended. Returns: how many still run. */
 guint tide_kerberos_reap(void);
 
 G_END_DECLS

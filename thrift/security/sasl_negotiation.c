@@ -4,19 +4,19 @@
 
 #define HEAD_BYTES 5u
 
-/* Kerberos takes one token of the gateway's; what goes on for longer is no negotiation. */
+/* Kerberos needs one token from the gateway; a longer exchange is not a valid negotiation. */
 #define TOKENS_MAX 4u
 
-/* What we say we take in one message, the most that the 24 bits can say. The gateway ignores it (it announces 65536
- * itself, and takes and sends megabytes in one). */
+/* The message size that we announce: the maximum of 24 bits. The gateway ignores it (it announces 65536 itself, but
+ * sends and accepts megabytes in one message). */
 #define OWN_MAX_BYTES 0xffffffu
 
 #define OFFER_BYTES 4u
 
-/* A gateway's text is a sentence of Java's; more is cut. */
+/* A gateway's text is one Java sentence; more is truncated. */
 #define TEXT_MAX_BYTES 300u
 
-/* The status that a message of the negotiation begins with. */
+/* The status byte of a negotiation message. */
 enum { CODE_START = 1, CODE_OK = 2, CODE_BAD = 3, CODE_ERROR = 4, CODE_COMPLETE = 5 };
 
 static const struct {
@@ -27,7 +27,7 @@ static const struct {
     {"auth-conf", TIDE_SASL_AUTH_CONF},
     {"auth-int", TIDE_SASL_AUTH_INT},
     {"auth", TIDE_SASL_AUTH},
-    {"auto", TIDE_SASL_AUTO}, /* is no bit of an offer */
+    {"auto", TIDE_SASL_AUTO}, /* not a bit of an offer */
 };
 
 const char *
@@ -68,7 +68,7 @@ tide_sasl_negotiation_start(TideSaslNegotiation *negotiation, TideBytes token, T
   append_message(out, CODE_OK, token);
 }
 
-/* What the gateway's words mean. They come from its Java's SASL; measured with HBase 2.6.1 and Java 17. */
+/* Meanings of the gateway's texts, which come from Java's SASL; measured with HBase 2.6.1 and Java 17. */
 static const struct {
   const char *words;
   const char *meaning; /* with the target as its only argument */
@@ -77,16 +77,15 @@ static const struct {
      "it could not use the ticket for '%s': 'hbase.sasl.service' and 'hbase.sasl.host' must be the two parts of its "
      "'hbase.thrift.kerberos.principal', and its keytab must hold the newest key of it"},
     {"Failure to initialize security context",
-     "it has no key for its own host name: the host in its 'hbase.thrift.kerberos.principal' (here '%s') must be what "
-     "its machine calls itself; the gateway's configuration or host name is to be mended"},
-    {"Problem with callback handler",
-     "it took the ticket for '%s', and not the user or the layer of protection: look for 'not authorized' in its log"},
+     "it has no key for its own host name: the host in its 'hbase.thrift.kerberos.principal' (here '%s') must be the "
+     "host name of its machine; fix the gateway's configuration or host name"},
+    {"Problem with callback handler", "it accepted the ticket for '%s', but not the user or the layer of protection: "
+                                      "look for 'not authorized' in its log"},
     {"Unsupported mechanism type",
-     "it takes other mechanisms than Kerberos (GSSAPI) for '%s': it is no HBase gateway with "
-     "'hbase.thrift.security.qop'"},
+     "it does not support Kerberos (GSSAPI) for '%s': it is not an HBase gateway with 'hbase.thrift.security.qop'"},
 };
 
-/* The gateway said BAD or ERROR, with @text. Always fails. */
+/* The gateway sent BAD or ERROR, with @text. Always fails. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static gboolean
@@ -99,34 +98,34 @@ set_refused(const TideSaslNegotiation *negotiation, TideBytes text, GError **err
       meaning = g_strdup_printf(refusals[i].meaning, negotiation->target);
   }
   return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' refused to authenticate ('%s'): %s", negotiation->peer,
-                   shown, meaning != NULL ? meaning : "its log says more");
+                   shown, meaning != NULL ? meaning : "see its log");
 }
 #pragma GCC diagnostic pop
 
-/* @begun: what came in the place of an answer. Always fails. */
+/* @begun: the bytes received instead of an answer. Always fails. */
 static gboolean
 set_foreign(const char *peer, TideBytes begun, GError **error)
 {
   if (tide_bytes_begin_with(begun, TIDE_BYTES_LITERAL("HTTP")))
     return tide_fail(
         error, TIDE_ERROR_WRONG_SERVICE,
-        "'%s' answers the SASL negotiation in HTTP: give the gateway as http://HOST:PORT/, without 'sasl:'", peer);
+        "'%s' answers the SASL negotiation in HTTP: write the gateway as http://HOST:PORT/, without 'sasl:'", peer);
   if (begun.len >= 2 && begun.data[0] == 0x15 &&
-      begun.data[1] == 0x03) /* a TLS server's alert to what is no handshake */
-    return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
-                     "'%s' answers the SASL negotiation in TLS: give the gateway as thrift+tls://HOST:PORT or https://",
-                     peer);
+      begun.data[1] == 0x03) /* a TLS server's alert for bytes that are no handshake */
+    return tide_fail(
+        error, TIDE_ERROR_WRONG_SERVICE,
+        "'%s' answers the SASL negotiation in TLS: write the gateway as thrift+tls://HOST:PORT or https://", peer);
   return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
-                   "'%s' answers the SASL negotiation with other bytes: it is no HBase gateway with "
-                   "'hbase.thrift.security.qop'; remove 'sasl:' for one without",
+                   "'%s' answers the SASL negotiation with other bytes: it is not an HBase gateway with "
+                   "'hbase.thrift.security.qop'; if it has no SASL, remove 'sasl:'",
                    peer);
 }
 
-/* Always fails. @problem: string literal, the end of "the gateway ...". */
+/* Always fails. @problem: string literal that continues "the gateway ...". */
 static gboolean
 set_protocol_error(const TideSaslNegotiation *negotiation, const char *problem, GError **error)
 {
-  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' broke the rules of SASL: it %s", negotiation->peer,
+  return tide_fail(error, TIDE_ERROR_CONNECT, "gateway '%s' violated the SASL protocol: it %s", negotiation->peer,
                    problem);
 }
 
@@ -139,12 +138,11 @@ set_no_layer(const TideSaslNegotiation *negotiation, guint offered, GError **err
     if ((offered & layers[i].layer) != 0)
       g_string_append_printf(names, "%s'%s'", names->len > 0 ? " or " : "", layers[i].name);
   if (names->len == 0)
-    return set_protocol_error(negotiation, "offers no layer of protection that SASL knows", error);
-  return tide_fail(
-      error, TIDE_ERROR_CONNECT,
-      "gateway '%s' requires %s ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is '%s': set it to auto, or "
-      "change the gateway",
-      negotiation->peer, names->str, tide_sasl_layer_name(negotiation->wanted));
+    return set_protocol_error(negotiation, "offers no known layer of protection", error);
+  return tide_fail(error, TIDE_ERROR_CONNECT,
+                   "gateway '%s' requires %s ('hbase.thrift.security.qop'), but 'hbase.sasl.qop' is '%s': set it to "
+                   "auto, or change the gateway",
+                   negotiation->peer, names->str, tide_sasl_layer_name(negotiation->wanted));
 }
 
 static gboolean
@@ -166,7 +164,7 @@ take_offer(TideSaslNegotiation *negotiation, guint8 *token, gsize len, TideBuffe
   negotiation->layer = layers[chosen].layer;
   guint32 own_max_bytes = negotiation->layer == TIDE_SASL_AUTH ? 0 : OWN_MAX_BYTES;
   guint32 choice = GUINT32_TO_BE((guint32)negotiation->layer << 24 | own_max_bytes);
-  TideBytes part = tide_bytes(&choice, sizeof choice); /* no authorization id behind it: we act as who we are */
+  TideBytes part = tide_bytes(&choice, sizeof choice); /* no authorization id follows: we act under our own identity */
   g_auto(TideBuffer) wrapped = {0};
   if (!negotiation->mechanism->wrap(negotiation->context, FALSE, &part, 1, &wrapped, error))
     return FALSE;
@@ -179,16 +177,16 @@ static gboolean
 take_ok(TideSaslNegotiation *negotiation, guint8 *payload, gsize len, TideBuffer *out, GError **error)
 {
   if (negotiation->has_chosen)
-    return set_protocol_error(negotiation, "goes on after the layer was chosen", error);
+    return set_protocol_error(negotiation, "continues after the layer was chosen", error);
   if (negotiation->is_proven)
     return take_offer(negotiation, payload, len, out, error);
   if (++negotiation->n_tokens > TOKENS_MAX)
-    return set_protocol_error(negotiation, "asks for ever more tokens", error);
+    return set_protocol_error(negotiation, "requests more and more tokens", error);
   g_auto(TideBuffer) answer = {0};
   if (!negotiation->mechanism->step(negotiation->context, tide_bytes(payload, len), &answer, &negotiation->is_proven,
                                     error))
     return FALSE;
-  append_message(out, CODE_OK, tide_buffer_bytes(&answer)); /* an empty one asks for the offer */
+  append_message(out, CODE_OK, tide_buffer_bytes(&answer)); /* an empty one requests the offer */
   return TRUE;
 }
 
@@ -200,13 +198,13 @@ take_message(TideSaslNegotiation *negotiation, guint8 code, guint8 *payload, gsi
     return take_ok(negotiation, payload, len, out, error);
   case CODE_COMPLETE:
     return negotiation->has_chosen ||
-           set_protocol_error(negotiation, "says that all is settled before it has proven who it is", error);
+           set_protocol_error(negotiation, "reports completion before it has proven its identity", error);
   case CODE_BAD:
   case CODE_ERROR:
     negotiation->is_refused = !negotiation->is_proven;
     return set_refused(negotiation, tide_bytes(payload, len), error);
   default:
-    return set_protocol_error(negotiation, "begins a negotiation of its own", error);
+    return set_protocol_error(negotiation, "starts a negotiation of its own", error);
   }
 }
 
@@ -240,26 +238,25 @@ tide_sasl_set_silent(const char *peer, gint64 waited_ms, GError **error)
 {
   if (waited_ms >= 0)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-                "gateway '%s' gave no answer to the SASL negotiation within %" G_GINT64_FORMAT
-                " ms: one that is starting or overloaded is as silent, and one without 'hbase.thrift.security.qop': "
-                "remove 'sasl:' for that",
+                "gateway '%s' did not answer the SASL negotiation within %" G_GINT64_FORMAT
+                " ms: it is starting or overloaded, or it has no 'hbase.thrift.security.qop': then remove 'sasl:'",
                 peer, waited_ms);
   else
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_CONNECT,
-        "gateway '%s' closed the connection on the SASL negotiation: a proxy with no gateway behind it does so, "
-        "TLS before one (write 'thrift+tls://HOST:PORT'), and a framed one, which has no SASL (remove 'sasl:')",
+        "gateway '%s' closed the connection during the SASL negotiation: it is a proxy without a running gateway, it "
+        "expects TLS (write 'thrift+tls://HOST:PORT'), or it is framed, without SASL (remove 'sasl:')",
         peer);
 }
 
 gboolean
 tide_sasl_is_answer(const char *peer, TideBytes begun, GError **error)
 {
-  /* BAD, and a text below 64 KiB: its length begins with two bytes of 0 */
+  /* BAD, and a text below 64 KiB: its length begins with two zero bytes */
   if (begun.len < 5 || begun.data[0] != CODE_BAD || begun.data[1] != 0 || begun.data[2] != 0)
     return FALSE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-              "gateway '%s' wants Kerberos (SASL): set 'hbase.sasl.service' to the first part of its "
+              "gateway '%s' requires Kerberos (SASL): set 'hbase.sasl.service' to the first part of its "
               "'hbase.thrift.kerberos.principal', and 'hbase.kerberos.keytab'",
               peer);
   return TRUE;

@@ -9,7 +9,7 @@
 /* Fields family and timestamp of a TColumn, and its stop. */
 #define COLUMN_OVERHEAD_MAX                                                                                            \
   (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_I64_MAX + 1)
-/* The mutation's field, row, head of the columns, delete type, and two stops. */
+/* The mutation's field, row, header of the columns, delete type, and two stops. */
 #define DELETE_OVERHEAD_MAX                                                                                            \
   (4 * TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX + TIDE_WIRE_I64_MAX + 2)
 #define CALL_OVERHEAD_MAX                                                                                              \
@@ -89,7 +89,7 @@ gsize
 tide_mutation_delete_key_offset(TideWireProtocol protocol, gsize key_len)
 {
   gsize field_head_len = protocol == TIDE_WIRE_BINARY ? 3 : 1;
-  return field_head_len + tide_put_key_offset(protocol, key_len); /* a row begins a delete as it begins a put */
+  return field_head_len + tide_put_key_offset(protocol, key_len); /* a row begins a delete just as it begins a put */
 }
 
 gsize

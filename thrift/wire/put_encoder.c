@@ -5,7 +5,7 @@
 #define METHOD TIDE_BYTES_LITERAL("putMultiple")
 #define TTL_ATTRIBUTE TIDE_BYTES_LITERAL("_ttl") /* Mutation.OP_ATTRIBUTE_TTL of HBase */
 
-/* Field head, length; field head, number; stop: the larger of the two protocols for each. */
+/* Field header and length; field header and number; stop: for each the larger of the two protocols. */
 #define CELL_OVERHEAD_MAX                                                                                              \
   (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_I64_MAX + 1)
 #define COLUMN_PREFIX_OVERHEAD_MAX (2 * (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX))
@@ -77,12 +77,12 @@ gsize
 tide_put_key_offset(TideWireProtocol protocol, gsize key_len)
 {
   if (protocol == TIDE_WIRE_BINARY)
-    return 3 + 4; /* field head, length */
+    return 3 + 4; /* field header, length */
   guint8 length[TIDE_WIRE_STRING_HEAD_MAX];
   return 1 + (gsize)(tide_write_varint(length, key_len) - length);
 }
 
-/* Field 5, a map of one entry, from the attribute's name to @ttl_ms. @field_before: the last that was written */
+/* Field 5, a map with one entry from the attribute's name to @ttl_ms. @field_before: the last field written. */
 static guint8 *
 write_ttl(TideWireProtocol protocol, guint8 *at, guint8 field_before, gint64 ttl_ms)
 {

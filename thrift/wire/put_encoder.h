@@ -1,38 +1,39 @@
-/* Writes THBaseService.putMultiple straight as wire bytes, without generated structs (those leak, and cost 60 us of CPU
- * for a row of 10 cells where this costs well under 1 us).
+/* Encodes THBaseService.putMultiple directly as wire bytes, without generated structs (those leak, and cost 60 us of
+ * CPU for a row of 10 cells; this costs well under 1 us).
  *
- * The unit encoded once is the cell (TColumnValue). A put is: head (row key, number of cells), the cells' bytes, tail.
- * A call is: head (message, table, number of puts), the puts' bytes, tail. tests/unit/thrift/wire/test-put-encoder.c
- * holds all of it equal to the generated code, byte for byte. */
+ * The unit that is encoded once is the cell (TColumnValue). A put consists of head (row key, number of cells), the
+ * cells' bytes, and tail. A call consists of head (message, table, number of puts), the puts' bytes, and tail.
+ * tests/unit/thrift/wire/test-put-encoder.c compares all of it with the generated code, byte for byte. */
 #pragma once
 
 #include "thrift/wire/wire.h"
 
 G_BEGIN_DECLS
 
-/* Fields family and qualifier of a TColumnValue: constant for a column, so made once and copied into each cell. */
+/* Fields family and qualifier of a TColumnValue: constant for a column, so encoded once and copied into each cell. */
 void tide_column_prefix_append(TideWireProtocol protocol, TideBuffer *out, TideBytes family, TideBytes qualifier);
 
 /* One TColumnValue: prefix, value, timestamp, stop. @timestamp_ms: event time, milliseconds since the epoch. */
 void tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value,
                       gint64 timestamp_ms);
 
-/* The same without a time of its own: that is the put's. */
+/* The same without a time of its own: the put's time applies. */
 void tide_timeless_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value);
 
-/* What the time takes of a cell. */
+/* Size of the time in a cell. */
 gsize tide_cell_time_size(TideWireProtocol protocol, gint64 timestamp_ms);
 
-/* The bytes that tide_cell_append() will write at the most. */
+/* Maximum size of the bytes that tide_cell_append() writes. */
 gsize tide_cell_size_max(TideBytes column_prefix, gsize value_len);
 
-/* An encoded cell without its time, which is the put's: a gateway reads an eighth less of each cell. */
+/* Appends an encoded cell without its time, which the put has: a gateway then reads an eighth less per cell. */
 void tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, TideBytes cell, gint64 timestamp_ms);
 
-/* Each cell of the put has its own time. A put itself cannot have one below 0 (HBase's Put refuses it), a cell can. */
+/* Each cell of the put has its own time. HBase's Put refuses times below 0, but a cell may have one. */
 #define TIDE_PUT_NO_TIME G_GINT64_CONSTANT(-1)
 
-/* Of two cells and more that have one time the put says it, once. First with the first cell's, then with each one's. */
+/* If two or more cells share one time, the put carries it once. Call first with the first cell's time, then with each
+ * other cell's. */
 static inline gint64
 tide_put_time(guint32 n_cells, gint64 first_ms)
 {
@@ -45,25 +46,24 @@ tide_put_time_with(gint64 put_ms, gint64 cell_ms)
   return put_ms == cell_ms ? put_ms : TIDE_PUT_NO_TIME;
 }
 
-/* A TPut: call head, append @n_cells encoded cells, call tail.
- * @time_ms: of all cells, none of which has its own; or TIDE_PUT_NO_TIME
- * @ttl_ms: 0 for none, else sent as the attribute `_ttl` (8 bytes big-endian), counted by HBase from the cell's time.
- */
+/* A TPut: call head, append @n_cells encoded cells, call tail. @time_ms: of all cells, none of which has its own; or
+ * TIDE_PUT_NO_TIME. @ttl_ms: 0 for none, else sent as the attribute `_ttl` (8 bytes big-endian), which HBase counts
+ * from the cell's time. */
 void tide_put_head_append(TideWireProtocol protocol, TideBuffer *out, TideBytes row, guint32 n_cells);
 void tide_put_tail_append(TideWireProtocol protocol, TideBuffer *out, gint64 time_ms, gint64 ttl_ms);
 
-/* Where the row key begins in a put, from the put's first byte. */
+/* Offset of the row key in a put, from the put's first byte. */
 gsize tide_put_key_offset(TideWireProtocol protocol, gsize key_len);
 
-/* The bytes that head and tail take at the most, without the cells. */
+/* Maximum size of head and tail, without the cells. */
 gsize tide_put_overhead_max(TideBytes row);
 
-/* putMultiple(table, puts): head, then @n_puts encoded puts, then tail. Framing is added by the transport. */
+/* putMultiple(table, puts): head, @n_puts encoded puts, tail. The transport adds framing. */
 void tide_put_multiple_head_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                    guint32 n_puts);
 void tide_put_multiple_tail_append(TideWireProtocol protocol, TideBuffer *out);
 
-/* What head and tail of a call take at the most for a table name of @table_len bytes. */
+/* Maximum size of a call's head and tail for a table name of @table_len bytes. */
 gsize tide_put_multiple_overhead_max(gsize table_len);
 
 G_END_DECLS

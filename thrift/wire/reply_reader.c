@@ -2,22 +2,21 @@
 
 #include "util/error.h"
 
-/* A row of more cells cannot be taken in one piece; at 56 bytes of bookkeeping a cell this bounds what a hostile reply
- * of tiny cells can make us allocate. HBase advises against rows a tenth of this. */
+/* Maximum number of cells in a row; at 56 bytes of bookkeeping per cell, this limits what a hostile reply of tiny cells
+ * can make us allocate. HBase advises against rows a tenth of this size. */
 #define CELLS_PER_ROW_MAX (1u << 20)
 
-/* A missing family's message describes the whole table, and a call that failed in several ways has one for each. */
+/* The message for a missing family describes the whole table, and a call with several failures has one message each. */
 #define MESSAGE_MAX_BYTES 2000
 
-/* Some messages bring Java stack traces with them. Their lines begin so; what stands between and behind them does not.
- */
+/* Prefix of stack trace lines, which some messages contain. Other lines are kept. */
 #define STACK_TRACE_LINE TIDE_BYTES_LITERAL("\tat ")
 #define STACK_TRACE_REST TIDE_BYTES_LITERAL("\t... ")
 
 /* TApplicationException.UNKNOWN_METHOD */
 #define UNKNOWN_METHOD 1
 
-/* @message without the lines of stack traces, as far as there is room. */
+/* Copies @message without stack trace lines, as far as there is room. */
 static gsize
 copy_words(TideBytes message, guint8 words[MESSAGE_MAX_BYTES])
 {
@@ -36,7 +35,7 @@ copy_words(TideBytes message, guint8 words[MESSAGE_MAX_BYTES])
   return n_words;
 }
 
-/* The gateway's words, fit for one line of a log. Ownership: (transfer full). */
+/* The gateway's text, as one line for a log. Ownership: (transfer full). */
 static char *
 one_line(TideBytes message)
 {
@@ -44,7 +43,8 @@ one_line(TideBytes message)
   gsize n_words = copy_words(message, words);
   char *text = g_utf8_make_valid((const char *)words, (gssize)n_words);
   for (char *at = text; *at != '\0'; at = g_utf8_next_char(at)) {
-    if (g_unichar_iscntrl(g_utf8_get_char(at))) /* those of C1, which terminals obey too, are of two bytes */
+    if (g_unichar_iscntrl(g_utf8_get_char(at))) /* C1 control characters, which terminals interpret too, have two
+                                                 * bytes */
       memset(at, ' ', (gsize)(g_utf8_next_char(at) - at));
   }
   return g_strstrip(text);
@@ -74,7 +74,7 @@ typedef struct ApplicationException {
   gint32 type;
 } ApplicationException;
 
-/* TApplicationException. Always fails. */
+/* Reads a TApplicationException. Always fails. */
 static gboolean
 read_application_exception(const TideReply *reply, TideWireReader *reader, GError **error)
 {
@@ -93,7 +93,7 @@ read_application_exception(const TideReply *reply, TideWireReader *reader, GErro
                    text, exception.type);
 }
 
-/* Whether the reply could be read so far; only of one that could not is a text made. */
+/* FALSE if the reply could not be read so far; only then the text is built. */
 static gboolean
 check_reader(const TideReply *reply, const TideWireReader *reader, GError **error)
 {
@@ -114,15 +114,15 @@ open_reply(const TideReply *reply, TideWireReader *reader, GError **error)
   if (!tide_bytes_equal(head.name, tide_bytes_of_string(reply->method))) {
     TideBytes shown = tide_bytes(head.name.data, MIN(head.name.len, 64));
     g_autofree char *name = tide_bytes_printable(shown);
-    return tide_fail(error, TIDE_ERROR_PROTOCOL, "'%s' was answered with a reply to '%s'", reply->method, name);
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "'%s' was answered by a reply to '%s'", reply->method, name);
   }
   if (head.sequence_id != reply->sequence_id)
-    return tide_fail(error, TIDE_ERROR_PROTOCOL, "call %d of '%s' was answered with the reply to call %d",
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "call %d of '%s' was answered by the reply to call %d",
                      reply->sequence_id, reply->method, head.sequence_id);
   if (head.type == TIDE_MESSAGE_EXCEPTION)
     return read_application_exception(reply, reader, error);
   if (head.type != TIDE_MESSAGE_REPLY)
-    return tide_fail(error, TIDE_ERROR_PROTOCOL, "'%s' was answered with a message of type %d", reply->method,
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "'%s' was answered by a message of type %d", reply->method,
                      (int)head.type);
   return TRUE;
 }
@@ -130,8 +130,8 @@ open_reply(const TideReply *reply, TideWireReader *reader, GError **error)
 /* TIOError or TIllegalArgument: field 1 is the text of both. */
 typedef struct DeclaredException {
   TideBytes message;
-  gboolean can_retry; /* FALSE: the gateway says that it is not worth trying again. That it would be, it says of
-                       * everything else, also of a missing table and a missing family */
+  gboolean can_retry; /* FALSE: the gateway advises against a retry. It advises a retry for everything else, even a
+                       * missing table or family */
 } DeclaredException;
 
 gboolean
@@ -155,14 +155,14 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
       tide_reply_read_fields(&reader, exception_fields, G_N_ELEMENTS(exception_fields), &exception);
       refused = TRUE;
     } else {
-      /* What is no success is an exception, be it one that we do not know: never to be taken for an acknowledgement. */
-      tide_wire_reader_fail(&reader, "a field that no result has");
+      /* Every other field is an exception, even an unknown one: it must never pass as an acknowledgement. */
+      tide_wire_reader_fail(&reader, "an unknown result field");
     }
   }
   if (reader.status == TIDE_WIRE_OK && reader.offset != reader.len)
     tide_wire_reader_fail(&reader, "bytes after the end");
   if (reader.status == TIDE_WIRE_OK && !refused && !succeeded)
-    tide_wire_reader_fail(&reader, "no result in it");
+    tide_wire_reader_fail(&reader, "no result");
 
   if (!check_reader(reply, &reader, error))
     return FALSE;
@@ -170,7 +170,7 @@ tide_reply_read_result(const TideReply *reply, TideReadSuccess read_success, gpo
     return TRUE;
   g_autofree char *text = one_line(exception.message);
   return tide_fail(error, TIDE_ERROR_GATEWAY, "the gateway refused '%s'%s: %s", reply->method,
-                   exception.can_retry ? "" : " for good", text[0] != '\0' ? text : "it gave no reason");
+                   exception.can_retry ? "" : " permanently", text[0] != '\0' ? text : "it gave no reason");
 }
 
 gboolean
@@ -218,7 +218,7 @@ read_text_success(TideWireReader *reader, const TideWireField *field, gpointer d
   if (!tide_wire_field_is(reader, field, TIDE_WIRE_STRING))
     return FALSE;
   TideBytes value = tide_wire_read_string(reader);
-  g_free(*text); /* of a field that comes twice the last counts */
+  g_free(*text); /* if a field is repeated, the last one counts */
   *text = reader->status == TIDE_WIRE_OK ? tide_bytes_printable(value) : NULL;
   return TRUE;
 }
@@ -285,7 +285,7 @@ read_cell(TideWireReader *reader, TideResultCell *cell)
       tide_wire_skip(reader, field.type);
     }
   }
-  if (got != 4) /* no field comes twice: the reader sees to it */
+  if (got != 4) /* the reader rejects repeated fields */
     tide_wire_reader_fail(reader, "a cell without family, qualifier, value or time");
 }
 
@@ -306,7 +306,7 @@ read_cells(TideWireReader *reader, GArray *cells)
   }
 }
 
-/* Whether the reader and the sink have no complaint about a result, its row being @row, NULL: none. */
+/* FALSE when the reader or the sink rejects a result. @row: NULL: none. */
 static gboolean
 is_acceptable(TideWireReader *reader, const TideRowSink *sink, const TideBytes *row)
 {

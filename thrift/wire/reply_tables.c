@@ -1,11 +1,11 @@
-/* The replies that describe tables: where their regions are, and how they were made. */
+/* Reads the replies that describe tables: their regions and their settings. */
 #include "thrift/wire/reply_reader.h"
 
 /* HConstants.FOREVER of HBase */
 #define TIME_TO_LIVE_FOREVER_S G_MAXINT32
 
-/* What is built of a reply takes more than the reply's bytes: some hundred for a region of forty. These are far beyond
- * any HBase, and keep what a gateway can make the daemon allocate near to what it sent. */
+/* The parsed reply needs more memory than its bytes: some hundred for a region of forty. These limits are far above any
+ * HBase, and keep the daemon's allocation close to the size of the reply. */
 #define REGIONS_MAX 100000
 #define FAMILIES_MAX 1000
 #define ATTRIBUTES_MAX 10000
@@ -42,7 +42,7 @@ read_server(TideWireReader *reader)
 /* THRegionInfo */
 typedef struct RegionInfo {
   TideBytes start_key, end_key;
-  gboolean is_offline, is_split; /* an offline parent of a split */
+  gboolean is_offline, is_split; /* the offline parent of a split */
   gint32 replica_id;
 } RegionInfo;
 
@@ -70,7 +70,7 @@ read_region(TideWireReader *reader, GPtrArray *regions)
       tide_wire_skip(reader, field.type);
     }
   }
-  if (!has_info || server == NULL) /* also bounds what an element can cost: it has bytes of its own */
+  if (!has_info || server == NULL) /* also limits the cost of an element: it needs bytes of its own */
     tide_wire_reader_fail(reader, "a region without its keys or its server");
   if (regions->len == REGIONS_MAX)
     tide_wire_reader_fail(reader, "a table of more than 100000 regions");
@@ -113,7 +113,7 @@ tide_reply_read_regions(const TideReply *reply, GError **error)
   return g_steal_pointer(&regions);
 }
 
-/* HBase takes no longer names. */
+/* HBase allows no longer names. */
 static void
 check_name(TideWireReader *reader, TideBytes name)
 {
@@ -153,7 +153,7 @@ read_table_names_success(TideWireReader *reader, const TideWireField *field, gpo
     g_autofree char *name = read_table_name(reader);
     if (((const GPtrArray *)data)->len == TABLES_MAX)
       tide_wire_reader_fail(reader, "more than 100000 tables");
-    if (name[0] == '\0') /* also bounds what an element can cost: it has bytes of its own */
+    if (name[0] == '\0') /* also limits the cost of an element: it needs bytes of its own */
       tide_wire_reader_fail(reader, "a table without a name");
     if (reader->status == TIDE_WIRE_OK)
       g_ptr_array_add(data, g_steal_pointer(&name));
@@ -171,7 +171,7 @@ tide_reply_read_table_names(const TideReply *reply, GError **error)
 }
 
 typedef struct Family {
-  TideBytes name; /* as it is: it is escaped where it is shown */
+  TideBytes name; /* unescaped: escaped when displayed */
   TideFamilySettings settings;
 } Family;
 
@@ -223,7 +223,7 @@ read_attributes(TideWireReader *reader, TideTableDescription *description)
   if (!tide_wire_read_map(reader, &map))
     return;
   if (map.count > 0 && (map.key_type != TIDE_WIRE_STRING || map.element_type != TIDE_WIRE_STRING))
-    tide_wire_reader_fail(reader, "a map of the wrong types");
+    tide_wire_reader_fail(reader, "a map of the wrong type");
   for (guint32 i = 0; i < map.count && reader->status == TIDE_WIRE_OK; i++) {
     TideBytes name = tide_wire_read_string(reader);
     TideBytes value = tide_wire_read_string(reader);

@@ -2,7 +2,7 @@
 
 #include "thrift/wire/wire_writer.h"
 
-/* Where fields are written to, and the id of the last one: the compact protocol stores the difference. */
+/* The buffer for fields and the id of the last one: the compact protocol stores the difference. */
 typedef struct StructWriter {
   TideWireProtocol protocol;
   TideBuffer *out;
@@ -58,7 +58,7 @@ write_true(StructWriter *to, guint8 id)
   advance(to, at);
 }
 
-/* A struct as field @id; end_struct() ends it. */
+/* Starts a struct as field @id; end_struct() ends it. */
 static StructWriter
 begin_struct(StructWriter *to, guint8 id)
 {
@@ -67,7 +67,7 @@ begin_struct(StructWriter *to, guint8 id)
   return (StructWriter){.protocol = to->protocol, .out = to->out};
 }
 
-/* A list of @count structs as field @id: each is begin_element() to end_struct(). */
+/* Starts a list of @count structs as field @id: each is begin_element() to end_struct(). */
 static void
 begin_struct_list(StructWriter *to, guint8 id, gsize count)
 {

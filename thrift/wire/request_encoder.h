@@ -1,6 +1,6 @@
-/* The calls that read rows and regions, as wire bytes. They are frequent enough (a call for each page of a scan, a get
- * for each device) that the generated structs' leak would show; tests/unit/thrift/wire/test-request-encoder.c holds
- * them equal to the generated code. What answers them is read by reply_reader.h. */
+/* Encodes the calls that read rows and regions as wire bytes. They are so frequent (one per page of a scan, one get per
+ * device) that the generated structs' leak would matter; tests/unit/thrift/wire/test-request-encoder.c compares them
+ * with the generated code. reply_reader.h reads the replies. */
 #pragma once
 
 #include "thrift/wire/rows.h"
@@ -10,10 +10,10 @@ G_BEGIN_DECLS
 
 void tide_get_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                              TideBytes row);
-/* @request: max_versions as it is to be sent, not 0. */
+/* @request: max_versions must be set, not 0. */
 void tide_get_multiple_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                       const TideGetRequest *request);
-/* @request: caching_rows and max_versions as they are to be sent, not 0. */
+/* @request: caching_rows and max_versions must be set, not 0. */
 void tide_open_scanner_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, TideBytes table,
                                       const TideScanRequest *request);
 void tide_scanner_rows_request_append(TideWireProtocol protocol, TideBuffer *out, gint32 sequence_id, gint32 scanner_id,

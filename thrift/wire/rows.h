@@ -1,4 +1,4 @@
-/* Rows as they are asked for and answered: what requests are encoded from, and what replies are read into. */
+/* Rows as requested and as returned: the input of request encoders and the output of reply readers. */
 #pragma once
 
 #include "util/bytes.h"
@@ -20,32 +20,32 @@ typedef struct TideResultRow {
   gsize n_cells;
 } TideResultRow;
 
-/* Return FALSE to stop early. It must not call the same client: that would overwrite the reply it reads. */
+/* Return FALSE to stop early. The callback must not call the same client: that would overwrite the reply being read. */
 typedef gboolean (*TideRowFunc)(const TideResultRow *row, gpointer data);
 
-/* A column that is asked for. */
+/* A requested column. */
 typedef struct TideColumnName {
   TideBytes family;
-  TideBytes qualifier;   /* may be empty: a column's name too */
+  TideBytes qualifier;   /* may be empty, which is a valid column name */
   gboolean whole_family; /* every column of the family; without qualifier */
 } TideColumnName;
 
 typedef struct TideScanRequest {
   TideBytes start_row;           /* inclusive; empty: from the table's start (or end, when reversed) */
   TideBytes stop_row;            /* exclusive; empty: to the end */
-  const TideColumnName *columns; /* borrowed; none: all. A row without any of them is left out */
+  const TideColumnName *columns; /* borrowed; none: all. Rows without any of them are omitted */
   gsize n_columns;
   gint64 min_time_ms; /* with max_time_ms: cell time range [min, max); both 0: none */
   gint64 max_time_ms;
   gint64 limit_rows;    /* 0: none */
-  guint32 caching_rows; /* rows asked for in one call; 0: 500 */
+  guint32 caching_rows; /* rows per call; 0: 500 */
   gint32 max_versions;  /* 0: 1 */
   gboolean reversed;
-  TideBytes filter; /* in HBase's filter language, which leaves rows out at the region servers; empty: none. A call may
-                     * have to pass over many rows then, until it has one */
+  TideBytes filter; /* in HBase's filter language, evaluated by the region servers; empty: none. A call may then skip
+                     * many rows before it returns one */
 } TideScanRequest;
 
-/* Rows by their keys; all else as in TideScanRequest. */
+/* Selects rows by their keys; otherwise as TideScanRequest. */
 typedef struct TideGetRequest {
   const TideBytes *rows; /* borrowed */
   gsize n_rows;

@@ -1,4 +1,4 @@
-/* What is known of a table: plain structs, made and freed here. */
+/* Plain structs that describe a table: allocation and lookup. */
 #include "thrift/wire/table_description.h"
 
 TideFamilySettings *

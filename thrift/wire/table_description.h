@@ -1,4 +1,4 @@
-/* A table as HBase tells of it: its regions, column families, attributes and durability. */
+/* HBase's description of a table: its regions, column families, attributes and durability. */
 #pragma once
 
 #include "util/bytes.h"
@@ -24,7 +24,7 @@ typedef enum TideCompression {
   TIDE_COMPRESSION_ZSTD = 6,
 } TideCompression;
 
-/* A column family's settings; 0 or -1 as said leaves HBase's default. */
+/* A column family's settings; 0 or -1, as noted, keeps HBase's default. */
 typedef struct TideFamilySettings {
   char *name;              /* owned */
   int compression;         /* TideCompression; -1: default */
@@ -41,7 +41,7 @@ typedef struct TideAttribute {
   TideBytes value; /* owned */
 } TideAttribute;
 
-/* When HBase acknowledges a row. Below SYNC_WAL, rows that were acknowledged are lost with a region server. */
+/* When HBase acknowledges a row. Below SYNC_WAL, acknowledged rows are lost with a region server. */
 typedef enum TideDurability {
   TIDE_DURABILITY_DEFAULT = 0, /* values: TDurability */
   TIDE_DURABILITY_SKIP_WAL = 1,
@@ -54,15 +54,14 @@ typedef struct TideTableDescription {
   char *name;          /* owned: "TABLE" or "ns:TABLE" */
   GPtrArray *families; /* owned (element-type TideFamilySettings) */
   GArray *attributes;  /* owned (element-type TideAttribute); the table's own */
-  char *hidden;        /* owned: why HBase does not show the rest, and what helps; NULL: it does */
-  int durability;      /* TideDurability; -1: not said. Creating ignores it: HBase's default is to sync */
+  char *hidden;        /* owned: why HBase hides the rest, and the remedy; NULL: nothing is hidden */
+  int durability;      /* TideDurability; -1: unknown. Ignored when creating: HBase's default is to sync */
 } TideTableDescription;
 
 TideFamilySettings *tide_family_settings_new(const char *name);                  /* every setting at "default" */
 TideFamilySettings *tide_family_settings_copy(const TideFamilySettings *family); /* (transfer full) */
 void tide_family_settings_free(TideFamilySettings *family);
-/* The one called @name of @families (element-type TideFamilySettings; NULL: there are none). Borrowed; NULL: none is.
- */
+/* Finds @name in @families (element-type TideFamilySettings; NULL: there are none). Borrowed; NULL: not found. */
 TideFamilySettings *tide_family_settings_find(const GPtrArray *families, TideBytes name);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideFamilySettings, tide_family_settings_free)
 TideTableDescription *tide_table_description_new(const char *name);

@@ -1,9 +1,8 @@
-/* The two Thrift wire protocols, as far as this project writes and reads them by hand.
+/* The two Thrift wire protocols, as far as this project encodes and decodes them itself.
  *
- * Both encode a struct independently of where it stands in the message, which is why a cell or a put can be encoded
- * once and copied into any call. Writing appends to a TideBuffer; reading goes through TideWireReader, which never
- * trusts a length: each is checked against the bytes left, nesting and element counts are limited, and nothing is
- * allocated. */
+ * Both encode a struct independently of its position in the message, so a cell or a put can be encoded once and copied
+ * into any call. Writing appends to a TideBuffer. Reading uses TideWireReader, which checks each length against the
+ * bytes left, limits nesting and element counts, and allocates nothing. */
 #pragma once
 
 #include "util/bytes.h"
@@ -32,7 +31,7 @@ tide_framing_name(TideFraming framing)
   return framing == TIDE_FRAMING_UNFRAMED ? "unframed" : "framed";
 }
 
-/* Thrift's type ids as the binary protocol has them; the compact reader translates to these. */
+/* Thrift's type ids of the binary protocol; the compact reader translates to these. */
 typedef enum TideWireType {
   TIDE_WIRE_STOP = 0,
   TIDE_WIRE_BOOL = 2,

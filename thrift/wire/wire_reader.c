@@ -8,7 +8,7 @@
 #define COMPACT_VERSION 1
 #define COMPACT_BOOL_TRUE 1
 
-/* No value of a type takes less; 0: there is no such type. */
+/* Minimum size of a value by type; 0: there is no such type. */
 static const guint8 smallest_binary_bytes[] = {
     [TIDE_WIRE_STOP] = 1,   [TIDE_WIRE_BOOL] = 1, [TIDE_WIRE_BYTE] = 1, [TIDE_WIRE_DOUBLE] = 8,
     [TIDE_WIRE_I16] = 2,    [TIDE_WIRE_I32] = 4,  [TIDE_WIRE_I64] = 8,  [TIDE_WIRE_STRING] = 4,
@@ -57,14 +57,14 @@ tide_wire_reader_check(const TideWireReader *reader, const char *what, GError **
                    what, reader->problem, reader->problem_offset, reader->len);
 }
 
-/* The next @n bytes, or NULL. */
+/* Returns the next @n bytes, or NULL. */
 static inline const guint8 *
 take(TideWireReader *reader, gsize n)
 {
   if (G_UNLIKELY(reader->status != TIDE_WIRE_OK))
     return NULL;
   if (G_UNLIKELY(n > reader->limit_bytes - reader->offset)) {
-    stop_with(reader, TIDE_WIRE_BAD, "a length goes past the end");
+    stop_with(reader, TIDE_WIRE_BAD, "a length exceeds the end");
     return NULL;
   }
   if (G_UNLIKELY(n > reader->len - reader->offset)) {
@@ -76,7 +76,7 @@ take(TideWireReader *reader, gsize n)
   return bytes;
 }
 
-/* @n: 1, 2, 4 or 8, known where it is compiled. */
+/* @n: 1, 2, 4 or 8, a compile-time constant. */
 static inline __attribute__((always_inline)) guint64
 take_big_endian(TideWireReader *reader, gsize n)
 {
@@ -97,7 +97,7 @@ take_big_endian(TideWireReader *reader, gsize n)
   }
 }
 
-/* A base-128 number of at most @bits bits. */
+/* Reads a base-128 number of at most @bits bits. */
 static guint64
 take_varint(TideWireReader *reader, guint bits)
 {
@@ -149,17 +149,17 @@ type_of_compact(TideWireReader *reader, guint8 id)
   return TIDE_WIRE_STOP;
 }
 
-/* The type byte of an element; STOP is none. */
+/* Translates the type byte of an element; STOP is not valid. */
 static TideWireType
 element_type(TideWireReader *reader, guint8 id)
 {
   TideWireType type = reader->protocol == TIDE_WIRE_BINARY ? type_of_binary(reader, id) : type_of_compact(reader, id);
   if (type == TIDE_WIRE_STOP)
-    tide_wire_reader_fail(reader, "an element of no type");
+    tide_wire_reader_fail(reader, "an element without a type");
   return type;
 }
 
-/* What a count may be at most follows from it. */
+/* The minimum size of an element limits the count. */
 static gsize
 smallest_bytes(TideWireProtocol protocol, TideWireType type)
 {
@@ -170,7 +170,7 @@ static guint32
 check_count(TideWireReader *reader, guint64 count, gsize element_bytes)
 {
   if (reader->status == TIDE_WIRE_OK && count > (reader->limit_bytes - reader->offset) / element_bytes)
-    tide_wire_reader_fail(reader, count > G_MAXINT32 ? "a negative count" : "a count goes past the end");
+    tide_wire_reader_fail(reader, count > G_MAXINT32 ? "a negative count" : "a count exceeds the end");
   return reader->status == TIDE_WIRE_OK ? (guint32)count : 0;
 }
 
@@ -179,7 +179,7 @@ read_message_binary(TideWireReader *reader, TideWireMessage *message)
 {
   guint32 head = (guint32)take_big_endian(reader, 4);
   if (reader->status == TIDE_WIRE_OK && (head & BINARY_VERSION_MASK) != BINARY_VERSION_1)
-    tide_wire_reader_fail(reader, "no header of a binary Thrift message");
+    tide_wire_reader_fail(reader, "not the header of a binary Thrift message");
   message->type = (TideMessageType)(head & 0xff);
   message->name = tide_wire_read_string(reader);
   message->sequence_id = tide_wire_read_i32(reader);
@@ -191,7 +191,7 @@ read_message_compact(TideWireReader *reader, TideWireMessage *message)
 {
   guint8 protocol_id = (guint8)take_big_endian(reader, 1);
   if (reader->status == TIDE_WIRE_OK && protocol_id != COMPACT_PROTOCOL_ID)
-    tide_wire_reader_fail(reader, "no header of a compact Thrift message");
+    tide_wire_reader_fail(reader, "not the header of a compact Thrift message");
   guint8 version_and_type = (guint8)take_big_endian(reader, 1);
   if (reader->status == TIDE_WIRE_OK && (version_and_type & 0x1f) != COMPACT_VERSION)
     tide_wire_reader_fail(reader, "an unknown version of the compact protocol");
@@ -243,7 +243,7 @@ tide_wire_read_field(TideWireReader *reader, TideWireField *field)
   if (field->id >= 0 && field->id < 64) {
     guint64 bit = G_GUINT64_CONSTANT(1) << field->id;
     if ((field->seen & bit) != 0)
-      tide_wire_reader_fail(reader, "a field that came before in the same struct");
+      tide_wire_reader_fail(reader, "a repeated field in a struct");
     field->seen |= bit;
   }
   return reader->status == TIDE_WIRE_OK;
@@ -322,7 +322,7 @@ tide_wire_read_list(TideWireReader *reader, TideWireContainer *ret_list)
     count = take_big_endian(reader, 4);
   } else {
     count = head >> 4;
-    if (count == 15) /* the short form's escape */
+    if (count == 15) /* escape of the short form */
       count = take_varint(reader, 32);
     head &= 0x0f;
   }
@@ -376,10 +376,10 @@ tide_wire_read_map(TideWireReader *reader, TideWireContainer *ret_map)
   return reader->status == TIDE_WIRE_OK;
 }
 
-/* ---- walking over a value whose content does not matter: to skip it, and to find out where a message ends ---- */
+/* ---- walking over a value whose content does not matter: to skip it, and to find the end of a message ---- */
 
-/* A list of levels in place of recursion: a hostile peer cannot use up the stack, and a walk that ran out of bytes
- * resumes later, so that a large reply that arrives in pieces is walked only once. */
+/* Uses an array of levels instead of recursion: a hostile peer cannot exhaust the stack. A walk that ran out of bytes
+ * resumes later, so a large reply that arrives in pieces is walked only once. */
 
 static void
 push(TideWireWalk *walk, TideWireReader *reader, TideWireWalkLevel level)
@@ -391,14 +391,14 @@ push(TideWireWalk *walk, TideWireReader *reader, TideWireWalkLevel level)
   walk->levels[walk->depth++] = level;
 }
 
-/* Reads a scalar whole; enters a container. */
+/* Reads a whole scalar, or enters a container. */
 static void
 walk_value(TideWireWalk *walk, TideWireReader *reader, TideWireType type)
 {
   TideWireContainer container;
   switch (type) {
   case TIDE_WIRE_STOP:
-    return; /* never a value's type: the reader refuses it */
+    return; /* never a value's type: the reader rejects it */
   case TIDE_WIRE_BOOL:
     (void)tide_wire_read_bool(reader);
     return;
@@ -441,7 +441,7 @@ walk_value(TideWireWalk *walk, TideWireReader *reader, TideWireType type)
   }
 }
 
-/* One field or element of the innermost level, or its end. */
+/* Walks one field or element of the innermost level, or its end. */
 static void
 walk_step(TideWireWalk *walk, TideWireReader *reader)
 {
@@ -462,8 +462,8 @@ walk_step(TideWireWalk *walk, TideWireReader *reader)
   walk_value(walk, reader, is_key ? level->key_type : level->element_type);
 }
 
-/* Walks on from reader->offset. OK: the value is over. SHORT: reader->offset is where to go on when there are more
- * bytes, with a new reader. */
+/* Continues the walk at reader->offset. OK: the value is complete. SHORT: continue at reader->offset with a new reader
+ * when there are more bytes. */
 static void
 walk_on(TideWireWalk *walk, TideWireReader *reader)
 {
@@ -472,7 +472,7 @@ walk_on(TideWireWalk *walk, TideWireReader *reader)
     TideWireWalkLevel before = *level;
     gsize offset = reader->offset;
     walk_step(walk, reader);
-    if (reader->status == TIDE_WIRE_SHORT) { /* a step is whole or has not happened; a short one entered nothing */
+    if (reader->status == TIDE_WIRE_SHORT) { /* a step is complete or has no effect; a short one entered nothing */
       *level = before;
       reader->offset = offset;
     }
@@ -498,7 +498,7 @@ tide_message_scanner_init(TideMessageScanner *scanner, TideWireProtocol protocol
   scanner->offset = 0;
   scanner->problem = NULL;
   scanner->walk.depth = 1;
-  scanner->walk.levels[0] = (TideWireWalkLevel){.container = TIDE_WIRE_STRUCT}; /* its fields come after the head */
+  scanner->walk.levels[0] = (TideWireWalkLevel){.container = TIDE_WIRE_STRUCT}; /* its fields follow the header */
 }
 
 TideWireStatus
@@ -506,7 +506,7 @@ tide_message_scanner_feed(TideMessageScanner *scanner, TideBytes begun)
 {
   TideWireReader reader;
   tide_wire_reader_init_partial(&reader, scanner->protocol, begun, scanner->limit_bytes);
-  if (scanner->offset == 0) { /* the head is short: a few bytes are read again at the most */
+  if (scanner->offset == 0) { /* the header is incomplete: at most a few bytes are read again */
     TideWireMessage message;
     if (tide_wire_read_message(&reader, &message))
       scanner->offset = reader.offset;

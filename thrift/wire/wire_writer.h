@@ -1,5 +1,5 @@
-/* Writes the two encodings into memory that the caller has reserved: the smallest steps of the encoders. Each takes the
- * place to write at and returns the place after it; nothing is checked here. */
+/* Writes the two encodings into memory that the caller has reserved: the smallest steps of the encoders. Each function
+ * writes at @at and returns the position after it; nothing is checked here. */
 #pragma once
 
 #include "thrift/wire/wire.h"
@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* What one step takes at the most, without the bytes of a string. */
-#define TIDE_WIRE_FIELD_HEAD_MAX 3 /* binary: type and id; compact has 1, as no id here is 16 above the one before */
+/* Maximum size of one step, without the bytes of a string. */
+#define TIDE_WIRE_FIELD_HEAD_MAX 3 /* binary: type and id; compact has 1, as ids here grow by less than 16 */
 #define TIDE_WIRE_STRING_HEAD_MAX 5
 #define TIDE_WIRE_LIST_HEAD_MAX 6
 #define TIDE_WIRE_I64_MAX 10
@@ -84,7 +84,7 @@ tide_write_zigzag(guint8 *at, gint64 number)
   return tide_write_varint(at, (guint64)number << 1 ^ (guint64)(number >> 63));
 }
 
-/* @delta: by how much the field's id is above the one before in its struct, 1..15. */
+/* @delta: the difference between the field's id and the previous id in its struct, 1..15. */
 static inline guint8 *
 tide_write_field_compact(guint8 *at, guint8 compact_type, guint8 delta)
 {
@@ -109,9 +109,9 @@ tide_write_list_compact(guint8 *at, guint8 compact_type, guint32 count)
   return tide_write_varint(at + 1, count);
 }
 
-/* ---- fields, in either ---- */
+/* ---- fields, in either protocol ---- */
 
-/* The binary protocol writes a field's @id, the compact one its @delta: how much it is above the id before it. */
+/* The binary protocol writes a field's @id, the compact one its @delta: the difference to the previous id. */
 
 static inline guint8 *
 tide_write_string_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, TideBytes bytes)
@@ -144,7 +144,7 @@ tide_write_struct_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8
                                       : tide_write_field_compact(at, TIDE_COMPACT_STRUCT, delta);
 }
 
-/* The head of a list of @count structs, which follow it. */
+/* The header of a list of @count structs, which must follow it. */
 static inline guint8 *
 tide_write_struct_list_field(TideWireProtocol protocol, guint8 *at, guint8 id, guint8 delta, guint32 count)
 {
@@ -155,9 +155,9 @@ tide_write_struct_list_field(TideWireProtocol protocol, guint8 *at, guint8 id, g
   return tide_write_be32(at, count);
 }
 
-/* ---- the head of a call, in either ---- */
+/* ---- the head of a call, in either protocol ---- */
 
-/* Type and version, name, sequence id; its size is at most TIDE_WIRE_CALL_HEAD_MAX and the name's. */
+/* Type and version, name, sequence id; its size is at most TIDE_WIRE_CALL_HEAD_MAX plus the name's. */
 #define TIDE_WIRE_CALL_HEAD_MAX 12
 
 static inline guint8 *

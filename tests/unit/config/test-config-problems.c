@@ -169,8 +169,8 @@ static const ConfigProblemCase one_problem[] = {
      KAFKA READINGS WITH_SASL("sasl: { service: hbase }, kerberos: { keytab: { file: /nonexistent/t.keytab } }"),
      "3:71 error: cannot open the secret '/nonexistent/t.keytab': No such file or directory"},
     {"gateway-with-unknown-scheme", KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"] }\n" TABLES,
-     "3:21 error: 'hbase.gateways' has an address that cannot be used (gateway 'tls://h:1': what stands before '://' "
-     "is not known"},
+     "3:21 error: 'hbase.gateways' has an address that cannot be used (gateway 'tls://h:1': the scheme before '://' is "
+     "unknown"},
     {"gateway-with-unknown-scheme-and-tls",
      KAFKA READINGS "hbase: { gateways: [\"tls://h:1\"], tls: { server_name: x } }\n" TABLES,
      "3:21 error: 'hbase.gateways' has an address that cannot be used"},

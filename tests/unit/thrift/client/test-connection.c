@@ -242,7 +242,7 @@ TEST("/connection/silent-peer-times-out")
     g_autoptr(GError) error = error_after((Answer){0}, modes[i], SHORT_MS);
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
     g_assert_true(tide_error_outcome_unknown(error));
-    g_assert_nonnull(strstr(error->message, "gave no answer within 1")); /* 150 ms and a little */
+    g_assert_nonnull(strstr(error->message, "did not answer within 1")); /* 150 ms and a little */
     g_assert_cmpint(tide_now_us() - begun_us, >=, SHORT_MS * TIDE_US_PER_MS);
   }
 }
@@ -277,7 +277,7 @@ TEST("/connection/closing-peer-is-a-lost-connection")
     Answer answer;
     const char *part;
   } cases[] = {
-      {{.then_close = TRUE}, "closed the connection before it had answered"},
+      {{.then_close = TRUE}, "closed the connection before answering"},
       {{.bytes = tide_bytes("\x80\x01\0\x02\0\0\0\x04pi", 10), .then_close = TRUE}, "closed the connection"},
       {{.then_reset = TRUE}, "onnection"}, /* the reset may be seen as such, or as an end */
       {{.bytes = tide_bytes("\x80\x01", 2), .then_reset = TRUE}, "onnection"},
@@ -299,8 +299,8 @@ TEST("/connection/other-services-are-named")
       {TIDE_BYTES_LITERAL("HTTP/1.1 400 Bad Request\r\n\r\n"), TIDE_ERROR_WRONG_SERVICE, "speaks HTTP"},
       {TIDE_BYTES_LITERAL("\x15\x03\x01\0\x02\x02\x46"), TIDE_ERROR_WRONG_SERVICE, "speaks TLS"},
       {TIDE_BYTES_LITERAL("\x15\x03\x03\0\x02\x02\x50"), TIDE_ERROR_WRONG_SERVICE, "speaks TLS"},
-      {TIDE_BYTES_LITERAL("SSH-2.0-OpenSSH_9.2\r\n"), TIDE_ERROR_PROTOCOL, "sent what is no"},
-      {TIDE_BYTES_LITERAL("\xff\xff\xff\xff\xff\xff\xff\xff"), TIDE_ERROR_PROTOCOL, "sent what is no"},
+      {TIDE_BYTES_LITERAL("SSH-2.0-OpenSSH_9.2\r\n"), TIDE_ERROR_PROTOCOL, "sent an invalid"},
+      {TIDE_BYTES_LITERAL("\xff\xff\xff\xff\xff\xff\xff\xff"), TIDE_ERROR_PROTOCOL, "sent an invalid"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
@@ -346,7 +346,7 @@ TEST("/connection/bad-frames-are-refused")
       {TIDE_BYTES_LITERAL("\x80\0\0\0"), "the length of the frame is out of range"},
       {TIDE_BYTES_LITERAL("\x04\0\0\x01"), "the length of the frame is out of range"}, /* 64 MiB and a byte */
       {TIDE_BYTES_LITERAL("\0\0\0\x12\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\0x"), "does not fill its frame"},
-      {TIDE_BYTES_LITERAL("\0\0\0\x10\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01"), "goes past the end"},
+      {TIDE_BYTES_LITERAL("\0\0\0\x10\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01"), "exceeds the end"},
       {TIDE_BYTES_LITERAL("\0\0\0\x13\x80\x01\0\x02\0\0\0\x04ping\0\0\0\x01\x0b\0\0"), "at byte"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -398,7 +398,7 @@ TEST("/connection/peer-that-does-not-read-times-out")
   g_autoptr(GError) error = NULL;
   g_assert_false(tide_connection_send(connection, &part, 1, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_TIMEOUT);
-  g_assert_nonnull(strstr(error->message, "did not take the request within"));
+  g_assert_nonnull(strstr(error->message, "did not accept the request within"));
 }
 
 /* A framed gateway hangs up on a frame that is too large for it: the text says what it may be. */

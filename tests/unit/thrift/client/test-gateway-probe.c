@@ -219,7 +219,7 @@ serve_sasl(LoopbackServer *server, int fd, guint connection)
 TEST("/probe/sasl-is-named")
 {
   check_refused(loopback_start(serve_sasl, NULL), any, TIDE_ERROR_WRONG_SERVICE,
-                "wants Kerberos (SASL): set 'hbase.sasl.service'");
+                "requires Kerberos (SASL): set 'hbase.sasl.service'");
 }
 
 TEST("/probe/another-service-is-named")
@@ -232,7 +232,8 @@ TEST("/probe/another-service-is-named")
 TEST("/probe/proxy-with-nothing-behind-is-no-connection")
 {
   TideBytes nothing = TIDE_BYTES_EMPTY;
-  check_refused(loopback_start(serve_greeting, &nothing), any, TIDE_ERROR_CONNECT, "hangs up on every mode of Thrift");
+  check_refused(loopback_start(serve_greeting, &nothing), any, TIDE_ERROR_CONNECT,
+                "closes them in every mode of Thrift");
 }
 
 static void
@@ -243,7 +244,7 @@ serve_silence(LoopbackServer *server, int fd, guint connection)
 
 TEST("/probe/silent-port-times-out")
 {
-  check_refused(loopback_start(serve_silence, NULL), any, TIDE_ERROR_TIMEOUT, "gives no answer within 150 ms");
+  check_refused(loopback_start(serve_silence, NULL), any, TIDE_ERROR_TIMEOUT, "did not answer within 150 ms");
 }
 
 TEST("/probe/closed-port-is-named")

@@ -64,9 +64,9 @@ TEST("/client/only-an-answer-leaves-the-connection-open")
       {answer_io_error, TIDE_ERROR_GATEWAY, TRUE, GENEROUS_MS, "Failed 1 action: NotServingRegionException"},
       {answer_internal_error, TIDE_ERROR_APPLICATION, TRUE, GENEROUS_MS, "Internal error processing putMultiple"},
       {answer_unknown_method, TIDE_ERROR_WRONG_SERVICE, TRUE, GENEROUS_MS, "does not know the call 'putMultiple'"},
-      {answer_other_sequence_id, TIDE_ERROR_PROTOCOL, FALSE, GENEROUS_MS, "answered with the reply to call"},
-      {answer_other_method, TIDE_ERROR_PROTOCOL, FALSE, GENEROUS_MS, "answered with a reply to 'put'"},
-      {answer_nothing, TIDE_ERROR_TIMEOUT, FALSE, SHORT_MS, "gave no answer within 1"},
+      {answer_other_sequence_id, TIDE_ERROR_PROTOCOL, FALSE, GENEROUS_MS, "answered by the reply to call"},
+      {answer_other_method, TIDE_ERROR_PROTOCOL, FALSE, GENEROUS_MS, "answered by a reply to 'put'"},
+      {answer_nothing, TIDE_ERROR_TIMEOUT, FALSE, SHORT_MS, "did not answer within 1"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {

@@ -128,15 +128,15 @@ TEST("/hbase-read/H2/a-scan-that-does-not-move-on-is-an-error")
   } cases[] = {
       {{"-"}, 1, FALSE, "without a row", 0},
       {{"b c", "-"}, 2, FALSE, "without a row", 2},
-      {{"b c"}, 1, FALSE, "not behind the one before it", 2},
-      {{"c b"}, 1, FALSE, "not behind the one before it", 1},
-      {{"b b"}, 1, FALSE, "not behind the one before it", 1},
-      {{"b", "a"}, 2, FALSE, "in front of the scan's range", 1},
-      {{"b", "x"}, 2, FALSE, "behind the scan's range", 1},
-      {{"c b"}, 1, TRUE, "not behind the one before it", 2},
-      {{"b c"}, 1, TRUE, "not behind the one before it", 1},
-      {{"z"}, 1, TRUE, "in front of the scan's range", 0},
-      {{"aa"}, 1, TRUE, "behind the scan's range", 0},
+      {{"b c"}, 1, FALSE, "does not follow the previous one", 2},
+      {{"c b"}, 1, FALSE, "does not follow the previous one", 1},
+      {{"b b"}, 1, FALSE, "does not follow the previous one", 1},
+      {{"b", "a"}, 2, FALSE, "before the scan's range", 1},
+      {{"b", "x"}, 2, FALSE, "after the scan's range", 1},
+      {{"c b"}, 1, TRUE, "does not follow the previous one", 2},
+      {{"b c"}, 1, TRUE, "does not follow the previous one", 1},
+      {{"z"}, 1, TRUE, "before the scan's range", 0},
+      {{"aa"}, 1, TRUE, "after the scan's range", 0},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     Lies lies = {.pages = cases[i].pages, .n_pages = cases[i].n_pages};
@@ -171,7 +171,7 @@ TEST("/hbase-read/D13-a-cut-page-is-an-error")
     g_autoptr(GError) error = NULL;
     g_assert_false(tide_hbase_client_scan(lies.client, TIDE_BYTES_LITERAL("T"), &request, GENEROUS_MS, count_row,
                                           &n_rows, NULL, &error));
-    assert_protocol_error(&lies, error, "goes past the end");
+    assert_protocol_error(&lies, error, "exceeds the end");
     lies_stop(&lies);
   }
 }
@@ -217,7 +217,7 @@ TEST("/hbase-read/H6/get-takes-no-other-row")
   g_autoptr(GError) error = NULL;
   g_assert_false(tide_hbase_client_get(lies.client, TIDE_BYTES_LITERAL("T"), TIDE_BYTES_LITERAL("r"),
                                        tide_now_us() + GENEROUS_MS * TIDE_US_PER_MS, count_row, &n_rows, NULL, &error));
-  assert_protocol_error(&lies, error, "a row that was not asked for");
+  assert_protocol_error(&lies, error, "an unrequested row");
   g_assert_cmpuint(n_rows, ==, 0);
   lies_stop(&lies);
 }
@@ -243,7 +243,7 @@ TEST("/hbase-read/H6/gets-take-no-other-rows")
     g_assert_cmpint(ok, ==, cases[i].ok);
     g_assert_cmpuint(n_rows, ==, cases[i].n_rows);
     if (!ok)
-      assert_protocol_error(&lies, error, "a row that was not asked for");
+      assert_protocol_error(&lies, error, "an unrequested row");
     lies_stop(&lies);
   }
 }

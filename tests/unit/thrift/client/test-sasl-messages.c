@@ -114,15 +114,16 @@ static const struct FailedConnect {
   const char *text; /* with "PEER" for the gateway, and no digits */
 } connects[] = {
     {"silence", SASL_SILENT, SHORT_MS, TIDE_ERROR_CONNECT,
-     "gateway 'PEER' gave no answer to the SASL negotiation within  ms: one that is starting or overloaded is as "
-     "silent, and one without 'hbase.thrift.security.qop': remove 'sasl:' for that"},
+     "gateway 'PEER' did not answer the SASL negotiation within  ms: it is starting or overloaded, or it has no "
+     "'hbase.thrift.security.qop': then remove 'sasl:'"},
     {"hang-up", SASL_HANGS_UP, GENEROUS_MS, TIDE_ERROR_CONNECT,
-     "gateway 'PEER' closed the connection on the SASL negotiation: a proxy with no gateway behind it does so, TLS "
-     "before one (write 'thrift+tls://HOST:PORT'), and a framed one, which has no SASL (remove 'sasl:')"},
+     "gateway 'PEER' closed the connection during the SASL negotiation: it is a proxy without a running gateway, it "
+     "expects TLS (write 'thrift+tls://HOST:PORT'), or it is framed, without SASL (remove 'sasl:')"},
     {"silence-in-the-middle", SASL_SILENT_AFTER_TOKEN, SHORT_MS, TIDE_ERROR_CONNECT,
-     "gateway 'PEER' gave no answer within  ms"},
+     "gateway 'PEER' did not answer within  ms"},
     {"more-than-its-end", SASL_TALKATIVE, GENEROUS_MS, TIDE_ERROR_CONNECT,
-     "gateway 'PEER' sent what is no SASL binary reply: more than the negotiation's end at byte  (the limit is  MiB)"},
+     "gateway 'PEER' sent an invalid SASL binary reply: bytes after the end of the negotiation at byte  (the limit is  "
+     "MiB)"},
 };
 
 /* @text: with the milliseconds and limits cut out. Ownership: (transfer full). */
@@ -168,16 +169,16 @@ static const struct FailedReply {
     {"empty", TIDE_SASL_AUTH, SASL_REPLY_EMPTY, TIDE_ERROR_PROTOCOL, "the length of the frame is out of range"},
     {"empty-wrapped", TIDE_SASL_AUTH_INT, SASL_REPLY_EMPTY, TIDE_ERROR_PROTOCOL,
      "the length of the frame is out of range"},
-    {"cut", TIDE_SASL_AUTH, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "goes past the end"},
-    {"cut-signed", TIDE_SASL_AUTH_INT, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "was changed on the way"},
-    {"cut-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "was changed on the way"},
-    {"changed-signed", TIDE_SASL_AUTH_INT, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed on the way"},
-    {"changed-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed on the way"},
-    {"unsigned", TIDE_SASL_AUTH_INT, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is no wrapped message"},
-    {"unencrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is no wrapped message"},
+    {"cut", TIDE_SASL_AUTH, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "exceeds the end"},
+    {"cut-signed", TIDE_SASL_AUTH_INT, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "was changed in transit"},
+    {"cut-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CUT, TIDE_ERROR_PROTOCOL, "was changed in transit"},
+    {"changed-signed", TIDE_SASL_AUTH_INT, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed in transit"},
+    {"changed-encrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CHANGED, TIDE_ERROR_PROTOCOL, "was changed in transit"},
+    {"unsigned", TIDE_SASL_AUTH_INT, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is not wrapped"},
+    {"unencrypted", TIDE_SASL_AUTH_CONF, SASL_REPLY_CLEAR, TIDE_ERROR_PROTOCOL, "is not wrapped"},
     /* it has proven who it is, and read the call: whose words these are, and what became of it, nobody knows */
     {"http", TIDE_SASL_AUTH_CONF, SASL_REPLY_HTTP, TIDE_ERROR_PROTOCOL, "the length of the frame is out of range"},
-    {"slow", TIDE_SASL_AUTH_CONF, SASL_REPLY_SLOW, TIDE_ERROR_TIMEOUT, "gave no answer within"},
+    {"slow", TIDE_SASL_AUTH_CONF, SASL_REPLY_SLOW, TIDE_ERROR_TIMEOUT, "did not answer within"},
 };
 
 TEST_EACH("/sasl-messages/reply/", replies)
@@ -236,7 +237,7 @@ TEST("/sasl-messages/D21-wrong-settings")
   TideLinkSettings right = settings;
   settings.sasl.qop = TIDE_SASL_AUTH;
   assert_refused(TIDE_SASL_AUTH_CONF,
-                 "requires 'auth-conf' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is 'auth'");
+                 "requires 'auth-conf' ('hbase.thrift.security.qop'), but 'hbase.sasl.qop' is 'auth'");
   settings = right;
   settings.sasl.service = (char *)"other"; /* which the KDC knows, and this gateway is not */
   assert_refused(TIDE_SASL_AUTH, "refused to authenticate ('GSS initiate failed')");

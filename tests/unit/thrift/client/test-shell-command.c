@@ -87,23 +87,26 @@ static const Case cases[] = {
     {"gateway 'g:1': the gateway refused 'putMultiple': Failed 2 actions: " DENIED
      "(user=thrift/localhost@LAB.TEST, scope=default:METRIC, family=M:q, params=[table=default:METRIC,family=M:q],"
      "action=WRITE) : 2 times, servers with issues: localhost,42001,17",
-     "user 'thrift' has no right WRITE on table 'METRIC'; in the HBase shell: grant \"thrift\", \"RW\", \"METRIC\""},
+     "user 'thrift' lacks the right WRITE on table 'METRIC'; grant it in the HBase shell: grant \"thrift\", \"RW\", "
+     "\"METRIC\""},
     {DENIED "(user=tide@LAB.TEST, scope=plant:METRIC, params=[table=plant:METRIC,],action=CREATE)",
-     "user 'tide' has no right CREATE on table 'plant:METRIC'; in the HBase shell: grant \"tide\", \"C\", "
+     "user 'tide' lacks the right CREATE on table 'plant:METRIC'; grant it in the HBase shell: grant \"tide\", \"C\", "
      "\"plant:METRIC\""},
     {DENIED "for user 'thrift' (table=METRIC, action=READ)",
-     "user 'thrift' has no right READ on table 'METRIC'; in the HBase shell: grant \"thrift\", \"RW\", \"METRIC\""},
+     "user 'thrift' lacks the right READ on table 'METRIC'; grant it in the HBase shell: grant \"thrift\", \"RW\", "
+     "\"METRIC\""},
     {DENIED "for user 'thrift' (global, action=ADMIN)",
-     "user 'thrift' has no right ADMIN on all of HBase; in the HBase shell: grant \"thrift\", \"A\""},
+     "user 'thrift' lacks the right ADMIN on all of HBase; grant it in the HBase shell: grant \"thrift\", \"A\""},
     {DENIED "(user=tide, scope=GLOBAL, params=[],action=ADMIN)",
-     "user 'tide' has no right ADMIN on all of HBase; in the HBase shell: grant \"tide\", \"A\""},
+     "user 'tide' lacks the right ADMIN on all of HBase; grant it in the HBase shell: grant \"tide\", \"A\""},
     {DENIED "(user=thrift/localhost@LAB.TEST, scope=default, params=[namespace=default,table=default:TT,family=M],"
             "action=CREATE)",
-     "user 'thrift' has no right CREATE on namespace 'default'; in the HBase shell: grant \"thrift\", \"C\", "
+     "user 'thrift' lacks the right CREATE on namespace 'default'; grant it in the HBase shell: grant \"thrift\", "
+     "\"C\", "
      "\"@default\""},
     /* Of several, the first. */
     {DENIED "for user 'a' (table=T, action=READ) " DENIED "for user 'b' (table=U, action=READ)",
-     "user 'a' has no right READ on table 'T'; in the HBase shell: grant \"a\", \"RW\", \"T\""},
+     "user 'a' lacks the right READ on table 'T'; grant it in the HBase shell: grant \"a\", \"RW\", \"T\""},
     /* What is cut short, or says too little. */
     {DENIED "(user=thrift/localhost@LAB.TEST, scope=default:METRIC, fam", NULL},
     {DENIED "for user '' (table=METRIC, action=READ)", NULL},
@@ -122,10 +125,11 @@ static const Case cases[] = {
             "action=ADMIN)],action=WRITE)",
      NULL},
     {DENIED "(user=tide, scope=default:METRIC, family=M:(table=OTHER, params=[namespace=n],action=WRITE)",
-     "user 'tide' has no right WRITE on table 'METRIC'; in the HBase shell: grant \"tide\", \"RW\", \"METRIC\""},
+     "user 'tide' lacks the right WRITE on table 'METRIC'; grant it in the HBase shell: grant \"tide\", \"RW\", "
+     "\"METRIC\""},
     /* Behind the names of what wraps it. */
-    {"the gateway refused 'put' for good: java.io.IOException: " DENIED "for user 'a' (table=T, action=READ)",
-     "user 'a' has no right READ on table 'T'; in the HBase shell: grant \"a\", \"RW\", \"T\""},
+    {"the gateway refused 'put' permanently: java.io.IOException: " DENIED "for user 'a' (table=T, action=READ)",
+     "user 'a' lacks the right READ on table 'T'; grant it in the HBase shell: grant \"a\", \"RW\", \"T\""},
     {"", NULL},
 };
 

@@ -130,11 +130,11 @@ TEST("/tls-stream/D24-wrong-peers-are-named")
   const WrongCase cases[] = {
       {"host", {&world.wrong_host}, known, "is for 'DNS:other.example, IP Address:127.0.0.2', not for '127.0.0.1'"},
       {"name", {&world.server}, by_name, "is for 'DNS:localhost, IP Address:127.0.0.1', not for 'gateway.example'"},
-      {"authority", {&world.unknown}, known, "was signed by 'CN = other authority', who is not in 'hbase.tls.ca'"},
-      {"the system's authorities", {&world.server}, {0}, "was signed by 'CN = test authority', whom this system does"},
-      {"expired", {&world.expired}, known, "has expired: 'CN = test' was good until "},
+      {"authority", {&world.unknown}, known, "was signed by 'CN = other authority', which is not in 'hbase.tls.ca'"},
+      {"the system's authorities", {&world.server}, {0}, "was signed by 'CN = test authority', which this system does"},
+      {"expired", {&world.expired}, known, "has expired: 'CN = test' was valid until "},
       {"not yet", {&world.not_yet}, known, "is not valid before "},
-      {"too old", {&world.server, NULL, TLS1_1_VERSION}, known, "speaks no TLS as new as 1.2"},
+      {"too old", {&world.server, NULL, TLS1_1_VERSION}, known, "does not support TLS 1.2 or later"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     check_wrong(&cases[i]);
@@ -179,16 +179,16 @@ TEST("/tls-stream/D24-a-refusal-of-our-certificate-is-named")
   TideTlsSettings none = {.ca = world.authority_file};
   TideTlsSettings stranger = as_client(world.stranger_file, world.stranger_key);
   const WrongCase cases[] = {
-      {"no certificate, 1.3",
+      {"no certificate, 1.3", {&world.server, &world.authority, TLS1_3_VERSION}, none, "requires a client certificate"},
+      {"no certificate, 1.2", {&world.server, &world.authority, TLS1_2_VERSION}, none, "requires a client certificate"},
+      {"stranger, 1.3",
        {&world.server, &world.authority, TLS1_3_VERSION},
-       none,
-       "asks for a certificate of ours"},
-      {"no certificate, 1.2",
+       stranger,
+       "does not trust the issuer of our certificate"},
+      {"stranger, 1.2",
        {&world.server, &world.authority, TLS1_2_VERSION},
-       none,
-       "asks for a certificate of ours"},
-      {"stranger, 1.3", {&world.server, &world.authority, TLS1_3_VERSION}, stranger, "who signed our certificate"},
-      {"stranger, 1.2", {&world.server, &world.authority, TLS1_2_VERSION}, stranger, "who signed our certificate"},
+       stranger,
+       "does not trust the issuer of our certificate"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     check_wrong(&cases[i]);
@@ -214,7 +214,7 @@ TEST("/tls-stream/D24-a-refusal-while-sending-is-named")
   g_autoptr(GError) error = NULL;
   g_assert_true(link_open(&link, server, (TideTlsSettings){.ca = world.authority_file}, &error));
   g_assert_false(exchange(&link, tide_bytes(large, len), GENEROUS_MS, &reply, &error));
-  assert_says(error, TIDE_ERROR_WRONG_SERVICE, "asks for a certificate of ours");
+  assert_says(error, TIDE_ERROR_WRONG_SERVICE, "requires a client certificate");
 }
 
 /* Answers some calls, and reads another. Then it wants to shake hands anew, which we refuse, and which it takes for the
@@ -280,10 +280,10 @@ TEST("/tls-stream/wrong-files-are-named")
       {{.ca = nothing}, {"ca: the file of authorities"}},
       {{.ca = world.client_key}, {"ca: "}},
       {as_client(nothing, world.client_key), {"certificate: the certificate"}},
-      {as_client(world.client_key, world.client_key), {"nothing of that kind stands in it"}},
+      {as_client(world.client_key, world.client_key), {"it contains no PEM data of that kind"}},
       {as_client(world.client_file, nothing), {"key: cannot open the secret"}},
       {as_client(world.client_file, world.client_file), {"mode"}},
-      {as_client(world.client_file, world.stranger_key), {"does not fit the certificate"}},
+      {as_client(world.client_file, world.stranger_key), {"does not match the certificate"}},
       {as_client(nothing, nothing), {"certificate: ", "key: cannot open the secret"}},
       {{.ca = nothing, .certificate = nothing, .key.file = nothing}, {"ca: ", "certificate: ", "key: "}},
   };
@@ -339,7 +339,9 @@ TEST("/tls-stream/D24-what-is-no-tls-is-named")
        TIDE_ERROR_CONNECT,
        "broke"}, /* a message */
       {{TIDE_BYTES_LITERAL("\x15\x03\x03\x00\x02\x02\x50"), FALSE}, TIDE_ERROR_CONNECT, "alert 'internal error'"},
-      {{TIDE_BYTES_LITERAL("\x15\x03\x03\x00\x02\x02\x28"), FALSE}, TIDE_ERROR_WRONG_SERVICE, "asks for a certificate"},
+      {{TIDE_BYTES_LITERAL("\x15\x03\x03\x00\x02\x02\x28"), FALSE},
+       TIDE_ERROR_WRONG_SERVICE,
+       "requires a client certificate"},
       {{TIDE_BYTES_LITERAL("\x16\x03\x03\x00\x80half"), TRUE}, TIDE_ERROR_CONNECT, "closed the connection"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -373,7 +375,7 @@ TEST("/tls-stream/dripping-handshake-times-out")
   gint64 now_us = tide_now_us();
   tide_connection_begin_call(transport, now_us, now_us + SHORT_MS * TIDE_US_PER_MS);
   g_assert_false(tide_connection_connect(transport, &error));
-  assert_says(error, TIDE_ERROR_CONNECT, "no answer within");
+  assert_says(error, TIDE_ERROR_CONNECT, "did not answer within");
   g_assert_cmpint(tide_now_us() - now_us, <, GENEROUS_MS * TIDE_US_PER_MS);
 }
 
@@ -424,8 +426,8 @@ TEST("/tls-stream/D24-floods-end-with-the-deadline")
     TideErrorCode code;
     const char *part;
   } cases[] = {
-      {FLOOD_TICKETS, TIDE_ERROR_TIMEOUT, "gave no answer within"},
-      {FLOOD_KEY_UPDATES, TIDE_ERROR_TIMEOUT, "gave no answer within"},
+      {FLOOD_TICKETS, TIDE_ERROR_TIMEOUT, "did not answer within"},
+      {FLOOD_KEY_UPDATES, TIDE_ERROR_TIMEOUT, "did not answer within"},
       {FLOOD_REPLY, TIDE_ERROR_PROTOCOL, "the limit is 64 MiB"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -492,7 +494,7 @@ TEST("/tls-stream/a-goodbye-behind-a-request-leaves-it-open")
   Answer answer = {.tls = {.identity = &world.server}};
   g_autoptr(LoopbackServer) server = loopback_start(serve_goodbye, &answer);
   g_autoptr(GError) error = error_of(server, (TideTlsSettings){.ca = world.authority_file}, GENEROUS_MS);
-  assert_says(error, TIDE_ERROR_CONNECTION_LOST, "closed the connection before it had answered");
+  assert_says(error, TIDE_ERROR_CONNECTION_LOST, "closed the connection before answering");
 }
 
 /* Begins to answer a call, and sends an alert in the middle of it. */

@@ -463,9 +463,9 @@ check_timeout(LoopbackScript script, gsize request_bytes, const char *says)
 
 TEST("/http-exchange/timeouts")
 {
-  check_timeout(be_silent, 100, "gave no answer within");
-  check_timeout(be_deaf, 64u << 20, "did not take the request within");
-  check_timeout(answer_drop_by_drop, 100, "gave no answer within");
+  check_timeout(be_silent, 100, "did not answer within");
+  check_timeout(be_deaf, 64u << 20, "did not accept the request within");
+  check_timeout(answer_drop_by_drop, 100, "did not answer within");
 }
 
 static void

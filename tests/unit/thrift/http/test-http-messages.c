@@ -157,13 +157,13 @@ TEST("/http-messages/headers-that-are-none")
   static const struct {
     const char *text, *fault;
   } cases[] = {
-      {"\r\n\r\n", "has no line with a header"},
+      {"\r\n\r\n", "contains no header line"},
       {"A: 1\nno header", "line 2 of "},
       {": s3cret", "is not of the form 'NAME: value'"},
       {"A B: s3cret", "is not of the form 'NAME: value'"},
       {"A:  ", "has no value"},
-      {"A: s3cret\tb", "has a byte in its value that is no printable ASCII"},
-      {"A: s3cr\xc3\xa9t", "has a byte in its value that is no printable ASCII"},
+      {"A: s3cret\tb", "has a non-printable or non-ASCII byte in its value"},
+      {"A: s3cr\xc3\xa9t", "has a non-printable or non-ASCII byte in its value"},
       {"content-length: 3", "names a header that requests to gateways set themselves"},
       {"Authorization: s3cret", "names a header that requests to gateways set themselves"},
       {"A:1\nA:2\nA:3\nA:4\nA:5\nA:6\nA:7\nA:8\nA:9\nA:10\nA:11\nA:12\nA:13\nA:14\nA:15\nA:16\nA:17", "line 17 of "},
@@ -227,7 +227,7 @@ TEST("/http-messages/probe")
   request.protocol = TIDE_WIRE_COMPACT;
   g_assert_false(tide_gateway_probe(endpoint, request, GENEROUS_MS, NULL, &mode, NULL, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-  g_assert_nonnull(strstr(error->message, "in the binary protocol, but 'hbase.transport' wants compact"));
+  g_assert_nonnull(strstr(error->message, "therefore the binary protocol, but 'hbase.transport' demands compact"));
 }
 
 static void
@@ -272,8 +272,8 @@ TEST("/http-messages/probe-of-another-port")
     LoopbackScript serve;
     const char *scheme, *part;
   } cases[] = {
-      {serve_silence, "http", "it is silent on HTTP, as one that wants Kerberos by SASL is"},
-      {serve_hang_up, "http", "it hangs up on HTTP, as one that is set to plain Thrift does, or is behind TLS"},
+      {serve_silence, "http", "it does not answer HTTP, like a gateway that requires Kerberos by SASL"},
+      {serve_hang_up, "http", "it closes HTTP connections, like a gateway set to plain Thrift or one that expects TLS"},
       {serve_silence, "https", "there was no TLS handshake, so it may be a plain port"},
       {serve_hang_up, "https", "there was no TLS handshake, so it may be a plain port"},
   };
@@ -306,7 +306,7 @@ test_refused_ticket(gconstpointer data)
     g_autoptr(GError) error = NULL;
     g_assert_false(call_once(endpoint, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-    g_assert_nonnull(strstr(error->message, "does not accept our Kerberos ticket for 'HTTP/localhost'"));
+    g_assert_nonnull(strstr(error->message, "refuses our Kerberos ticket for 'HTTP/localhost'"));
     g_assert_cmpuint(kdc_n_logins(kdc), ==, i == 0 ? 1u : 2u);
   }
 }
@@ -353,12 +353,12 @@ TEST("/http-messages/D25-https")
   check_https(&good, &named, NULL);
   check_https(&mutual, &ours, NULL);
   check_https(&good, &misnamed, "not for 'other.example'");
-  check_https(&good, &strange, "was signed by 'CN = test authority', who is not in 'hbase.tls.ca'");
-  check_https(&good, &(TideTlsSettings){0}, "whom this system does not know");
+  check_https(&good, &strange, "was signed by 'CN = test authority', which is not in 'hbase.tls.ca'");
+  check_https(&good, &(TideTlsSettings){0}, "which this system does not trust");
   check_https(&good, &lost, "'/no/such/ca.pem' cannot be used");
   check_https(&expired, &trusting, "has expired");
-  check_https(&mutual, &trusting, "asks for a certificate of ours");
-  check_https(&mutual_1_2, &trusting, "asks for a certificate of ours");
+  check_https(&mutual, &trusting, "requires a client certificate");
+  check_https(&mutual_1_2, &trusting, "requires a client certificate");
   check_https(&old, &trusting, "TLS");
 }
 

@@ -20,23 +20,23 @@ typedef struct Case {
 
 static const Case cases[] = {
     {401, PAGE(401, "Authentication required"), NULL, TIDE_ERROR_WRONG_SERVICE,
-     "wants to know who we are (HTTP status 401: Authentication required): set 'hbase.kerberos'"},
+     "requires authentication (HTTP status 401: Authentication required): set 'hbase.kerberos'"},
     {401, PAGE(401, "Authentication Error: java.lang.reflect.UndeclaredThrowableException"), "HTTP/gw1",
-     TIDE_ERROR_WRONG_SERVICE, "does not accept our Kerberos ticket for 'HTTP/gw1'"},
-    {403, "", NULL, TIDE_ERROR_WRONG_SERVICE, "does not let us in (HTTP status 403)"},
-    {404, "<html>not here</html>", NULL, TIDE_ERROR_WRONG_SERVICE, "look at port and path"},
-    {405, "", NULL, TIDE_ERROR_WRONG_SERVICE, "look at port and path"},
+     TIDE_ERROR_WRONG_SERVICE, "refuses our Kerberos ticket for 'HTTP/gw1'"},
+    {403, "", NULL, TIDE_ERROR_WRONG_SERVICE, "denies access (HTTP status 403)"},
+    {404, "<html>not here</html>", NULL, TIDE_ERROR_WRONG_SERVICE, "check port and path"},
+    {405, "", NULL, TIDE_ERROR_WRONG_SERVICE, "check port and path"},
     {413, "", NULL, TIDE_ERROR_TOO_BIG,
-     "takes no request of 1234 bytes (HTTP status 413): raise its limit (nginx: 'client_max_body_size')"},
-    {414, "", NULL, TIDE_ERROR_WRONG_SERVICE, "whose head is as long as ours (HTTP status 414)"},
+     "refuses a request of 1234 bytes (HTTP status 413): raise its limit (nginx: 'client_max_body_size')"},
+    {414, "", NULL, TIDE_ERROR_WRONG_SERVICE, "header as long as ours (HTTP status 414)"},
     {431, "", "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE, "(nginx: 'large_client_header_buffers')"},
-    {302, "", NULL, TIDE_ERROR_WRONG_SERVICE, "no redirects are followed"},
+    {302, "", NULL, TIDE_ERROR_WRONG_SERVICE, "redirects are not followed"},
     {500, PAGE(500, "User: tidemark is not allowed to impersonate other"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
-     "does not let us write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate other): set "
+     "does not allow us to write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate other): set "
      "'hadoop.proxyuser.USER.hosts' and 'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our "
      "principal for USER"},
     {500, PAGE(500, "Support for proxyuser is not configured"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
-     "set 'hbase.thrift.support.proxyuser' there"},
+     "set 'hbase.thrift.support.proxyuser' on the gateway"},
     {500, PAGE(500, "Something else"), NULL, TIDE_ERROR_SERVER_FAILED, "failed: HTTP status 500: Something else"},
     {503, "", NULL, TIDE_ERROR_SERVER_FAILED, "or a proxy before it, failed: HTTP status 503"},
     {204, "", NULL, TIDE_ERROR_SERVER_FAILED, "HTTP status 204"},

@@ -175,14 +175,14 @@ TEST("/gss-context/keytab-is-looked-into-first")
   assert_fails_with_keytab(missing, NULL, "cannot read the keytab 'KEYTAB': No such file or directory");
   assert_fails_with_keytab(client_keytab, "nobody",
                            "the keytab 'KEYTAB' has no key of the principal 'nobody@TEST.REALM', but of "
-                           "'tidemark@TEST.REALM': set 'hbase.kerberos.principal' to one of these, or leave it out");
+                           "'tidemark@TEST.REALM': set 'hbase.kerberos.principal' to one of these, or remove it");
   assert_fails_with_keytab(client_keytab, "a@b@c",
                            "cannot use the principal 'a@b@c': Malformed representation of principal; give it as "
                            "NAME@REALM");
   kdc_write(&kdc, "odd.keytab", "no keytab");
   assert_fails_with_keytab(odd, NULL,
                            "cannot read the keytab 'KEYTAB': Unsupported key table format version number; 'klist -k "
-                           "KEYTAB' shows a good one's keys");
+                           "KEYTAB' lists the keys of a valid one");
 }
 
 /* "ktadd" made new keys after this keytab, or the principal was taken away. */
@@ -190,14 +190,15 @@ TEST("/gss-context/D21-stale-keytab")
 {
   g_autofree char *stale = kdc_add(&kdc, "stale", "stale");
   kdc_admin("cpw -randkey stale\n");
-  assert_fails_with_keytab(stale, NULL,
-                           "cannot authenticate to gateway 'gw:9090' by Kerberos: the key of 'stale@TEST.REALM' in the "
-                           "keytab 'KEYTAB' is not the KDC's: each 'ktadd' makes new keys, so fetch the newest keytab "
-                           "('Decrypt integrity check failed')");
+  assert_fails_with_keytab(
+      stale, NULL,
+      "cannot authenticate to gateway 'gw:9090' by Kerberos: the key of 'stale@TEST.REALM' in the "
+      "keytab 'KEYTAB' differs from the KDC's: each 'ktadd' creates new keys, so fetch the newest keytab "
+      "('Decrypt integrity check failed')");
   kdc_admin("delprinc -force stale\n");
   assert_fails_with_keytab(stale, NULL,
                            "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know "
-                           "'stale@TEST.REALM', who is in the keytab 'KEYTAB': let the KDC's administrator look at it "
+                           "'stale@TEST.REALM', which is in the keytab 'KEYTAB': ask the KDC's administrator "
                            "('Client 'stale@TEST.REALM' not found in Kerberos database')");
 }
 
@@ -214,7 +215,7 @@ TEST("/gss-context/service-unknown")
   assert_begin_fails(
       &request, TIDE_ERROR_CONNECT,
       "cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC does not know 'thrift/127.0.0.1': set "
-      "'hbase.sasl.host' to the gateway's name in place of its address, and 'hbase.sasl.service', as in its "
+      "'hbase.sasl.host' to the gateway's name instead of its address, and 'hbase.sasl.service', as in its "
       "'hbase.thrift.kerberos.principal' ('Server thrift/127.0.0.1@TEST.REALM not found in Kerberos database')");
 }
 
@@ -284,7 +285,7 @@ TEST("/gss-context/forged-answer")
     g_assert_false(complete);
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
     g_assert_nonnull(
-        strstr(error->message, "it could not prove that it is 'thrift/localhost': something else answers"));
+        strstr(error->message, "it could not prove that it is 'thrift/localhost': another service answers"));
     gss_acceptor_close(&acceptor);
   }
 }
@@ -315,21 +316,21 @@ TEST("/gss-context/forged-messages")
   for (gsize len = 0; len < first.len; len++) {
     tide_buffer_reset(&copy);
     tide_buffer_append(&copy, first.data, len);
-    assert_unwrap_fails(context, TRUE, &copy, "what it sent was changed on the way, or is no wrapped message");
+    assert_unwrap_fails(context, TRUE, &copy, "its message was changed in transit, or is not wrapped");
   }
   for (gsize at = 0; at < first.len; at++) {
     tide_buffer_reset(&copy);
     tide_buffer_append_bytes(&copy, tide_buffer_bytes(&first));
     copy.data[at] ^= 0x40;
-    assert_unwrap_fails(context, TRUE, &copy, "what it sent was changed on the way, or is no wrapped message");
+    assert_unwrap_fails(context, TRUE, &copy, "its message was changed in transit, or is not wrapped");
   }
   tide_buffer_reset(&copy);
   tide_buffer_append_bytes(&copy, tide_buffer_bytes(&first));
   TideBytes plain;
   g_assert_true(tide_gss_mechanism.unwrap(context, TRUE, first.data, first.len, &plain, NULL));
   assert_bytes_equal(plain, TIDE_BYTES_LITERAL("first"));
-  assert_unwrap_fails(context, TRUE, &copy, "is not the next of its messages");
-  assert_unwrap_fails(context, TRUE, &third, "is not the next of its messages");
+  assert_unwrap_fails(context, TRUE, &copy, "is out of sequence");
+  assert_unwrap_fails(context, TRUE, &third, "is out of sequence");
   gss_acceptor_close(&acceptor);
 }
 
@@ -341,7 +342,7 @@ TEST("/gss-context/unencrypted-message")
   gboolean complete = FALSE;
   g_assert_true(tide_gss_mechanism.step(context, tide_buffer_bytes(&answer), &out, &complete, NULL));
   gss_acceptor_wrap(&acceptor, FALSE, TIDE_BYTES_LITERAL("clear"), &message);
-  assert_unwrap_fails(context, TRUE, &message, "it sent a message without the encryption agreed on");
+  assert_unwrap_fails(context, TRUE, &message, "it sent a message without the negotiated encryption");
   gss_acceptor_close(&acceptor);
 }
 
@@ -380,7 +381,7 @@ TEST("/gss-context/D21-kdc-hangs")
     gint64 started_us = tide_now_us();
     g_assert_null(tide_kerberos_begin(&waiting, started_us + 50 * TIDE_US_PER_MS, NULL, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT);
-    g_assert_nonnull(strstr(error->message, "the KDC gave no answer within "));
+    g_assert_nonnull(strstr(error->message, "the KDC did not answer within "));
     g_assert_cmpint(tide_now_us() - started_us, <, 20 * TIDE_US_PER_S);
     g_autoptr(TideGssContext) served G_GNUC_UNUSED = begin_well(&known);
   }

@@ -41,15 +41,15 @@ static const struct Sentence {
      "gateway's principal, as in its 'hbase.thrift.kerberos.principal' ('Server hbase/gw@R not found')"},
     {"canonical-name", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN,
      "Server hbase/balancer.example.com@R not found",
-     "the KDC does not know 'hbase/balancer.example.com', which Kerberos has made of 'gw' by DNS: set "
-     "'dns_canonicalize_hostname = false' and 'rdns = false' in krb5.conf's [libdefaults] ('Server "
+     "the KDC does not know 'hbase/balancer.example.com', which Kerberos derived from 'gw' by DNS: set "
+     "'dns_canonicalize_hostname = false' and 'rdns = false' in [libdefaults] of krb5.conf ('Server "
      "hbase/balancer.example.com@R not found')"},
     {"address-as-host", KEYTAB, "10.0.0.7", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server not found",
-     "the KDC does not know 'hbase/10.0.0.7': set 'hbase.sasl.host' to the gateway's name in place of its address, and "
+     "the KDC does not know 'hbase/10.0.0.7': set 'hbase.sasl.host' to the gateway's name instead of its address, and "
      "'hbase.sasl.service', as in its 'hbase.thrift.kerberos.principal' ('Server not found')"},
     {"foreign-realm", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN, "Server krbtgt/B@A not found",
-     "'gw' is taken for a host of another realm, to which this KDC knows no way: name its realm in krb5.conf's "
-     "[domain_realm] ('Server krbtgt/B@A not found')"},
+     "'gw' is treated as a host of another realm, which this KDC cannot reach: add its realm to [domain_realm] of "
+     "krb5.conf ('Server krbtgt/B@A not found')"},
     {"no-ticket", DEFAULT_CACHE, "gw", GSS_S_NO_CRED, KRB5_FCC_NOFILE, "No Kerberos credentials available",
      "there is no ticket in the default ticket cache: set 'hbase.kerberos.keytab', which needs no kinit, or run kinit "
      "('No Kerberos credentials available')"},
@@ -57,7 +57,8 @@ static const struct Sentence {
      "there is no ticket in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or run "
      "kinit ('whatever')"},
     {"no-ticket-by-keytab", KEYTAB, "gw", GSS_S_NO_CRED, KRB5_CC_NOTFOUND, "No credentials cache found",
-     "there is no ticket, and the KDC gave no new one for the keytab '/etc/t.keytab': it may be down ('No credentials "
+     "there is no ticket, and the KDC issued no new one for the keytab '/etc/t.keytab': it may be down ('No "
+     "credentials "
      "cache found')"},
     {"expired", CACHE, "gw", GSS_S_CREDENTIALS_EXPIRED, 0, "Ticket expired",
      "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or "
@@ -66,32 +67,34 @@ static const struct Sentence {
      "the ticket has expired in the ticket cache 'FILE:/tmp/cc': set 'hbase.kerberos.keytab', which needs no kinit, or "
      "run kinit ('Ticket expired')"},
     {"unreadable-cache", CACHE, "gw", GSS_S_FAILURE, KRB5_FCC_PERM, "Credentials cache permissions incorrect",
-     "the ticket cache cannot be used: 'hbase.kerberos.cache' must be one that this user can read, such as FILE:/path "
+     "the ticket cache cannot be used: set 'hbase.kerberos.cache' to one that this user can read, such as FILE:/path "
      "('Credentials cache permissions incorrect')"},
     {"unknown-client", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN, "Client not found",
-     "the KDC does not know 'tidemark@R', who is in the keytab '/etc/t.keytab': let the KDC's administrator look at it "
+     "the KDC does not know 'tidemark@R', which is in the keytab '/etc/t.keytab': ask the KDC's administrator "
      "('Client not found')"},
     {"locked-client", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_CLIENT_REVOKED, "credentials have been revoked",
-     "the KDC has locked or expired 'tidemark@R', who is in the keytab '/etc/t.keytab': let the KDC's administrator "
-     "look at it ('credentials have been revoked')"},
+     "the KDC has locked or expired 'tidemark@R', which is in the keytab '/etc/t.keytab': ask the KDC's administrator "
+     "('credentials have been revoked')"},
     {"old-key", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_PREAUTH_FAILED, "Preauthentication failed",
-     "the key of 'tidemark@R' in the keytab '/etc/t.keytab' is not the KDC's: each 'ktadd' makes new keys, so fetch "
-     "the newest keytab ('Preauthentication failed')"},
+     "the key of 'tidemark@R' in the keytab '/etc/t.keytab' differs from the KDC's: each 'ktadd' creates new keys, so "
+     "fetch the newest keytab ('Preauthentication failed')"},
     {"no-kdc", KEYTAB, "gw", GSS_S_FAILURE, KRB5_KDC_UNREACH, "Cannot contact any KDC for realm 'R'",
      "no KDC answers: it is down, or krb5.conf names another host or port ('Cannot contact any KDC for realm 'R'')"},
     {"no-realm", KEYTAB, "gw", GSS_S_FAILURE, KRB5_REALM_UNKNOWN, "Cannot find KDC for realm 'R'",
-     "krb5.conf has no KDC for the realm: name it in [realms], and in [domain_realm] the gateway's host ('Cannot find "
+     "krb5.conf has no KDC for the realm: add the realm to [realms], and the gateway's host to [domain_realm] ('Cannot "
+     "find "
      "KDC for realm 'R'')"},
     {"clock", KEYTAB, "gw", GSS_S_FAILURE, KRB5_KDCREP_SKEW, "Clock skew too great in KDC reply",
      "the clocks of this machine, the KDC and the gateway differ by more than five minutes ('Clock skew too great in "
      "KDC reply')"},
     {"key-types", KEYTAB, "gw", GSS_S_FAILURE, KRB5KDC_ERR_ETYPE_NOSUPP, "no support for encryption type",
-     "the KDC and this machine have no type of key in common: make new keys, of aes256-cts or aes128-cts ('no support "
+     "the KDC and this machine have no key type in common: create new keys of type aes256-cts or aes128-cts ('no "
+     "support "
      "for encryption type')"},
     {"krb5.conf", KEYTAB, "gw", GSS_S_FAILURE, KRB5_CONFIG_BADFORMAT, "Improper format",
-     "krb5.conf cannot be read ('KRB5_CONFIG' says where it is, /etc/krb5.conf otherwise) ('Improper format')"},
+     "krb5.conf cannot be read (its path is in 'KRB5_CONFIG', by default /etc/krb5.conf) ('Improper format')"},
     {"another-gateway", ANSWER, "gw", GSS_S_DEFECTIVE_TOKEN, 0, "Invalid token was supplied",
-     "it could not prove that it is 'hbase/gw': something else answers in its place ('Invalid token was supplied')"},
+     "it could not prove that it is 'hbase/gw': another service answers there ('Invalid token was supplied')"},
     {"unknown-code", KEYTAB, "gw", GSS_S_FAILURE, 42, "odd", "'odd' (status 0xd0000, 42)"},
 };
 
@@ -129,7 +132,7 @@ TEST("/kerberos-failure/silent-kdc")
   for (gsize i = 0; i < G_N_ELEMENTS(waits); i++) {
     g_autofree char *text = tide_kerberos_silence_text(&situation, waits[i].waited_ms);
     g_autofree char *expected =
-        g_strdup_printf("cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC gave no answer within %s ms: it "
+        g_strdup_printf("cannot authenticate to gateway 'gw:9090' by Kerberos: the KDC did not answer within %s ms: it "
                         "hangs, or a firewall drops its packets",
                         waits[i].shown);
     g_assert_cmpstr(text, ==, expected);

@@ -148,53 +148,54 @@ static const struct Failure {
                         "Failure to initialize security context."),
      TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
      "gateway 'gw:9090' refused to authenticate ('Failure to initialize security context.'): it has no key for its own "
-     "host name: the host in its 'hbase.thrift.kerberos.principal' (here 'hbase/gw') must be what its machine calls "
-     "itself; the gateway's configuration or host name is to be mended"},
+     "host name: the host in its 'hbase.thrift.kerberos.principal' (here 'hbase/gw') must be the host name of its "
+     "machine; fix the gateway's configuration or host name"},
     {"user-refused", TIDE_BYTES_LITERAL("\3\0\0\0\x1dProblem with callback handler"), TIDE_SASL_AUTO,
      TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' refused to authenticate ('Problem with callback handler'): it took the ticket for 'hbase/gw', "
-     "and not the user or the layer of protection: look for 'not authorized' in its log"},
+     "gateway 'gw:9090' refused to authenticate ('Problem with callback handler'): it accepted the ticket for "
+     "'hbase/gw', "
+     "but not the user or the layer of protection: look for 'not authorized' in its log"},
     {"mechanism-refused", TIDE_BYTES_LITERAL("\3\0\0\0\x21Unsupported mechanism type GSSAPI"), TIDE_SASL_AUTO,
      TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' refused to authenticate ('Unsupported mechanism type GSSAPI'): it takes other mechanisms than "
-     "Kerberos (GSSAPI) for 'hbase/gw': it is no HBase gateway with 'hbase.thrift.security.qop'"},
+     "gateway 'gw:9090' refused to authenticate ('Unsupported mechanism type GSSAPI'): it does not support Kerberos "
+     "(GSSAPI) for 'hbase/gw': it is not an HBase gateway with 'hbase.thrift.security.qop'"},
     {"unknown-words", TIDE_BYTES_LITERAL("\4\0\0\0\5a\0b\n\xff"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' refused to authenticate ('a\\x00b\\x0A\\xFF'): its log says more"},
+     "gateway 'gw:9090' refused to authenticate ('a\\x00b\\x0A\\xFF'): see its log"},
     {"http", TIDE_BYTES_LITERAL("HTTP/1.1 400 Bad Request"), TIDE_SASL_AUTO, TIDE_ERROR_WRONG_SERVICE,
-     "'gw:9090' answers the SASL negotiation in HTTP: give the gateway as http://HOST:PORT/, without 'sasl:'"},
+     "'gw:9090' answers the SASL negotiation in HTTP: write the gateway as http://HOST:PORT/, without 'sasl:'"},
     {"tls", TIDE_BYTES_LITERAL("\x15\x03\x03\0\2\2\x46"), TIDE_SASL_AUTO, TIDE_ERROR_WRONG_SERVICE,
-     "'gw:9090' answers the SASL negotiation in TLS: give the gateway as thrift+tls://HOST:PORT or https://"},
+     "'gw:9090' answers the SASL negotiation in TLS: write the gateway as thrift+tls://HOST:PORT or https://"},
     {"other-bytes", TIDE_BYTES_LITERAL("220 mail ESMTP"), TIDE_SASL_AUTO, TIDE_ERROR_WRONG_SERVICE,
-     "'gw:9090' answers the SASL negotiation with other bytes: it is no HBase gateway with "
-     "'hbase.thrift.security.qop'; remove 'sasl:' for one without"},
+     "'gw:9090' answers the SASL negotiation with other bytes: it is not an HBase gateway with "
+     "'hbase.thrift.security.qop'; if it has no SASL, remove 'sasl:'"},
     {"early-complete", TIDE_BYTES_LITERAL("\5\0\0\0\0"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it says that all is settled before it has proven who it is"},
+     "gateway 'gw:9090' violated the SASL protocol: it reports completion before it has proven its identity"},
     {"complete-before-the-layer", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\5\0\0\0\0"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it says that all is settled before it has proven who it is"},
+     "gateway 'gw:9090' violated the SASL protocol: it reports completion before it has proven its identity"},
     {"goes-on-for-ever", TIDE_BYTES_LITERAL("\2\0\0\0\0\2\0\0\0\0\2\0\0\0\0\2\0\0\0\0\2\0\0\0\0"), TIDE_SASL_AUTO,
-     TIDE_ERROR_CONNECT, "gateway 'gw:9090' broke the rules of SASL: it asks for ever more tokens"},
+     TIDE_ERROR_CONNECT, "gateway 'gw:9090' violated the SASL protocol: it requests more and more tokens"},
     {"goes-on-after-the-choice", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\1\0\0\0\2\0\0\0\0"), TIDE_SASL_AUTO,
-     TIDE_ERROR_CONNECT, "gateway 'gw:9090' broke the rules of SASL: it goes on after the layer was chosen"},
+     TIDE_ERROR_CONNECT, "gateway 'gw:9090' violated the SASL protocol: it continues after the layer was chosen"},
     {"start-of-its-own", TIDE_BYTES_LITERAL("\1\0\0\0\6GSSAPI"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it begins a negotiation of its own"},
+     "gateway 'gw:9090' violated the SASL protocol: it starts a negotiation of its own"},
     {"oversized", TIDE_BYTES_LITERAL("\2\0\1\0\1"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it announces a message that is too long"},
+     "gateway 'gw:9090' violated the SASL protocol: it announces a message that is too long"},
     {"oversized-refusal", TIDE_BYTES_LITERAL("\3\xff\xff\xff\xff"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it announces a message that is too long"},
+     "gateway 'gw:9090' violated the SASL protocol: it announces a message that is too long"},
     {"forged-token", TIDE_BYTES_LITERAL("\2\0\0\0\6forged"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT, "the token is forged"},
     {"truncated-wrap", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\0"), TIDE_SASL_AUTO, TIDE_ERROR_PROTOCOL,
      "changed on the way"},
     {"short-offer", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\4W\1\0\0"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it offers layers of protection in other than 4 bytes"},
+     "gateway 'gw:9090' violated the SASL protocol: it offers layers of protection in other than 4 bytes"},
     {"no-known-layer", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\xf8\1\0\0"), TIDE_SASL_AUTO, TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' broke the rules of SASL: it offers no layer of protection that SASL knows"},
+     "gateway 'gw:9090' violated the SASL protocol: it offers no known layer of protection"},
     {"stronger-layer-required", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\4\1\0\0"), TIDE_SASL_AUTH,
      TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' requires 'auth-conf' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is 'auth': set it to "
+     "gateway 'gw:9090' requires 'auth-conf' ('hbase.thrift.security.qop'), but 'hbase.sasl.qop' is 'auth': set it to "
      "auto, or change the gateway"},
     {"weaker-layers-offered", TIDE_BYTES_LITERAL("\2\0\0\0\5proof\2\0\0\0\5W\3\1\0\0"), TIDE_SASL_AUTH_CONF,
      TIDE_ERROR_CONNECT,
-     "gateway 'gw:9090' requires 'auth-int' or 'auth' ('hbase.thrift.security.qop'), and 'hbase.sasl.qop' is "
+     "gateway 'gw:9090' requires 'auth-int' or 'auth' ('hbase.thrift.security.qop'), but 'hbase.sasl.qop' is "
      "'auth-conf': set it to auto, or change the gateway"},
 };
 

@@ -360,7 +360,7 @@ TEST("/reply/declared-exception-is-a-gateway-error")
       {1, "Failed 1 action: nosuch: 1 time, servers with issues: null", 1,
        "the gateway refused 'putMultiple': Failed 1 action: nosuch: 1 time, servers with issues: null"},
       {1, "old gateway", -1, "the gateway refused 'putMultiple': old gateway"},
-      {1, "no", 0, "the gateway refused 'putMultiple' for good: no"},
+      {1, "no", 0, "the gateway refused 'putMultiple' permanently: no"},
       {1, NULL, -1, "the gateway refused 'putMultiple': it gave no reason"},
       {1, "", 1, "the gateway refused 'putMultiple': it gave no reason"},
       {2, "bad argument", -1, "the gateway refused 'putMultiple': bad argument"},
@@ -444,7 +444,7 @@ TEST("/reply-reader/unknown-exception")
     ThriftProtocol *to = reply_begin(oracle, "putMultiple", T_REPLY, SEQUENCE_ID);
     reply_write_exception(to, 3, "of a new kind", 1);
     TideReply reply = reply_of((TideWireProtocol)protocol, "putMultiple", reply_end(oracle));
-    check_protocol_error(&reply, "a field that no result has");
+    check_protocol_error(&reply, "an unknown result field");
   }
 }
 
@@ -456,15 +456,15 @@ TEST("/reply/other-name-sequence-id-or-type-is-refused")
     gint32 sequence_id;
     const char *part;
   } cases[] = {
-      {"put", T_REPLY, SEQUENCE_ID, "'putMultiple' was answered with a reply to 'put'"},
-      {"putMultiplf", T_REPLY, SEQUENCE_ID, "answered with a reply to 'putMultiplf'"},     /* as long */
-      {"putMultipleTs", T_REPLY, SEQUENCE_ID, "answered with a reply to 'putMultipleTs'"}, /* begins alike */
-      {"", T_REPLY, SEQUENCE_ID, "answered with a reply to ''"},
+      {"put", T_REPLY, SEQUENCE_ID, "'putMultiple' was answered by a reply to 'put'"},
+      {"putMultiplf", T_REPLY, SEQUENCE_ID, "answered by a reply to 'putMultiplf'"},     /* as long */
+      {"putMultipleTs", T_REPLY, SEQUENCE_ID, "answered by a reply to 'putMultipleTs'"}, /* begins alike */
+      {"", T_REPLY, SEQUENCE_ID, "answered by a reply to ''"},
       {"p\x01\x02", T_REPLY, SEQUENCE_ID, "'p\\x01\\x02'"},
-      {"putMultiple", T_REPLY, SEQUENCE_ID - 1, "call 77 of 'putMultiple' was answered with the reply to call 76"},
-      {"putMultiple", T_EXCEPTION, 0, "answered with the reply to call 0"},
-      {"putMultiple", T_CALL, SEQUENCE_ID, "answered with a message of type 1"},
-      {"putMultiple", T_ONEWAY, SEQUENCE_ID, "answered with a message of type 4"},
+      {"putMultiple", T_REPLY, SEQUENCE_ID - 1, "call 77 of 'putMultiple' was answered by the reply to call 76"},
+      {"putMultiple", T_EXCEPTION, 0, "answered by the reply to call 0"},
+      {"putMultiple", T_CALL, SEQUENCE_ID, "answered by a message of type 1"},
+      {"putMultiple", T_ONEWAY, SEQUENCE_ID, "answered by a message of type 4"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     for (guint protocol = 0; protocol < 2; protocol++) {
@@ -504,18 +504,18 @@ check_get_refused(const char *result, gsize len, const char *part)
 
 TEST("/reply/hostile-rows-are-refused")
 {
-  GET_REFUSED("\0", "no result in it");
-  GET_REFUSED("\x08\0\0\0\0\0\x05\0", "no result in it"); /* an i32 where a struct must be */
+  GET_REFUSED("\0", "no result");
+  GET_REFUSED("\x08\0\0\0\0\0\x05\0", "no result"); /* an i32 where a struct must be */
   GET_REFUSED("\x0c\0\0\x0b\0\x01\xff\xff\xff\xff\0\0", "a negative length");
-  GET_REFUSED("\x0c\0\0\x0b\0\x01\x7f\xff\xff\xff\0\0", "a length goes past the end");
+  GET_REFUSED("\x0c\0\0\x0b\0\x01\x7f\xff\xff\xff\0\0", "a length exceeds the end");
   GET_REFUSED("\x0c\0\0\x0f\0\x02\x0c\xff\xff\xff\xff\0\0", "a negative count");
-  GET_REFUSED("\x0c\0\0\x0f\0\x02\x0c\0\x10\0\0\0\0", "a count goes past the end");
+  GET_REFUSED("\x0c\0\0\x0f\0\x02\x0c\0\x10\0\0\0\0", "a count exceeds the end");
   GET_REFUSED("\x0c\0\0\x0f\0\x02\x08\0\0\0\x01\0\0\0\x01\0\0", "a list of the wrong type");
   GET_REFUSED("\x0c\0\0\x0b\0\x01\0\0\0\x01"
               "a\x0b\0\x01\0\0\0\x01"
               "b\0\0",
-              "came before");
-  GET_REFUSED(ROW_OF_ONE_CELL FAMILY QUALIFIER VALUE TIME FAMILY "\0\0\0", "came before");
+              "a repeated field");
+  GET_REFUSED(ROW_OF_ONE_CELL FAMILY QUALIFIER VALUE TIME FAMILY "\0\0\0", "a repeated field");
   GET_REFUSED(ROW_OF_ONE_CELL "\0\0\0", "a cell without");
   GET_REFUSED(ROW_OF_ONE_CELL QUALIFIER VALUE TIME "\0\0\0", "a cell without");
   GET_REFUSED(ROW_OF_ONE_CELL FAMILY VALUE TIME "\0\0\0", "a cell without");

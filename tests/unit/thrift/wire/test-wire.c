@@ -130,19 +130,19 @@ TEST("/wire/length-past-the-end-is-refused")
   REFUSED(TIDE_WIRE_BINARY,
           "\x0b\0\x01\x7f\xff\xff\xff"
           "abc",
-          "a length goes past the end");
+          "a length exceeds the end");
   REFUSED(TIDE_WIRE_COMPACT,
           "\x18\xff\xff\xff\xff\x07"
           "abc",
-          "a length goes past the end");
+          "a length exceeds the end");
   REFUSED(TIDE_WIRE_BINARY,
           "\x0b\0\x01\0\0\0\x04"
           "abc",
-          "a length goes past the end");
-  REFUSED(TIDE_WIRE_BINARY, "\x0f\0\x01\x08\0\0\0\x03\0\0\0\0\0\0\0\0", "a count goes past the end");
-  REFUSED(TIDE_WIRE_BINARY, "\x0f\0\x01\x0c\x7f\xff\xff\xff\0\0", "a count goes past the end");
-  REFUSED(TIDE_WIRE_COMPACT, "\x19\xfc\xff\xff\xff\xff\x07\0\0", "a count goes past the end");
-  REFUSED(TIDE_WIRE_BINARY, "\x0d\0\x01\x0b\x0b\0\0\0\x02\0\0\0\0\0\0\0\0", "a count goes past the end");
+          "a length exceeds the end");
+  REFUSED(TIDE_WIRE_BINARY, "\x0f\0\x01\x08\0\0\0\x03\0\0\0\0\0\0\0\0", "a count exceeds the end");
+  REFUSED(TIDE_WIRE_BINARY, "\x0f\0\x01\x0c\x7f\xff\xff\xff\0\0", "a count exceeds the end");
+  REFUSED(TIDE_WIRE_COMPACT, "\x19\xfc\xff\xff\xff\xff\x07\0\0", "a count exceeds the end");
+  REFUSED(TIDE_WIRE_BINARY, "\x0d\0\x01\x0b\x0b\0\0\0\x02\0\0\0\0\0\0\0\0", "a count exceeds the end");
 }
 
 TEST("/wire/deep-nesting-is-refused")
@@ -185,14 +185,14 @@ TEST("/wire/field-that-comes-twice-is-refused")
           "\x0b\0\x01\0\0\0\x01"
           "b"
           "\0",
-          "came before");
+          "a repeated field");
   REFUSED(TIDE_WIRE_COMPACT,
           "\x18\x01"
           "a"
           "\x08\x02\x01"
           "b"
           "\0",
-          "came before");
+          "a repeated field");
 }
 
 TEST("/wire/unknown-types-and-overlong-numbers-are-refused")
@@ -200,7 +200,7 @@ TEST("/wire/unknown-types-and-overlong-numbers-are-refused")
   REFUSED(TIDE_WIRE_BINARY, "\x01\0\x01\0\0", "an unknown type");
   REFUSED(TIDE_WIRE_BINARY, "\x10\0\x01\0\0", "an unknown type");
   REFUSED(TIDE_WIRE_COMPACT, "\x1d\0\0", "an unknown type");
-  REFUSED(TIDE_WIRE_BINARY, "\x0f\0\x01\0\0\0\0\x01\0", "an element of no type");
+  REFUSED(TIDE_WIRE_BINARY, "\x0f\0\x01\0\0\0\0\x01\0", "an element without a type");
   REFUSED(TIDE_WIRE_COMPACT, "\x16\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\0", "too large for its type");
   REFUSED(TIDE_WIRE_COMPACT, "\x15\xff\xff\xff\xff\x1f\0", "too large for its type");
   REFUSED(TIDE_WIRE_COMPACT, "\x15\xff\xff\xff\xff\xff\x01\0", "a number");
