@@ -12,15 +12,15 @@
 #define DIGEST_HEX_LEN 64u
 #define KEY_BYTES 32u
 #define TRY_INTERVAL_US TIDE_US_PER_S
-/* A quarter of a second on a machine of 2020; each step more doubles it. */
+/* A quarter of a second on a machine of 2020; each further step doubles it. */
 #define MAX_BCRYPT_COST 12
 
 typedef struct Entry {
   char *name;                    /* owned */
   char *hash;                    /* owned */
   gboolean is_token;             /* hash is a digest, in lower case */
-  gboolean is_first_of_kind;     /* no line before it has a password's hash that takes as long to check */
-  char good[DIGEST_HEX_LEN + 1]; /* of what was right last, with our key; empty: none yet */
+  gboolean is_first_of_kind;     /* first line with a password hash of this kind and cost */
+  char good[DIGEST_HEX_LEN + 1]; /* keyed digest of the last correct password; empty: none yet */
 } Entry;
 
 struct TideAccessList {
@@ -28,7 +28,7 @@ struct TideAccessList {
   gboolean has_users;
   gboolean has_tokens;
   guint8 key[KEY_BYTES];
-  gint64 next_try_us; /* when a try costs nothing of the burst */
+  gint64 next_try_us; /* when the next try no longer counts against the burst */
 };
 
 static void
@@ -53,7 +53,7 @@ tide_access_list_free(TideAccessList *list)
 
 #define HASH_CHARACTERS "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/* "$2y$10$" and 22 characters of salt with 31 of the hash. No password has a hash of a cost below 04. */
+/* "$2y$10$" and 22 characters of salt with 31 of the hash. Password hashes have a cost of at least 04. */
 static gboolean
 is_bcrypt(const char *hash)
 {
@@ -62,15 +62,14 @@ is_bcrypt(const char *hash)
          strspn(hash + 7, HASH_CHARACTERS) == 53 && strncmp(hash + 4, "04", 2) >= 0;
 }
 
-/* NULL where @hash is one of a password that can be checked in reasonable time. */
+/* Returns NULL if @hash is a password hash that can be checked in reasonable time. */
 static const char *
 fault_of_hash(const char *hash)
 {
-  static const char too_costly[] = "takes too long to check: take a lower cost ('htpasswd -B -C 10', 'mkpasswd -m "
-                                   "yescrypt', 'openssl passwd -6')";
-  static const char unknown[] =
-      "is neither a bcrypt ('htpasswd -B'), yescrypt ('mkpasswd') or SHA-512 ('openssl passwd -6') hash of a password, "
-      "nor the SHA-256 of a token in hex ('sha256sum')";
+  static const char too_costly[] =
+      "takes too long to check: use a lower cost ('htpasswd -B -C 10', 'mkpasswd -m yescrypt', 'openssl passwd -6')";
+  static const char unknown[] = "is neither a bcrypt ('htpasswd -B'), yescrypt ('mkpasswd') or SHA-512 ('openssl "
+                                "passwd -6') hash of a password, nor the SHA-256 of a token in hex ('sha256sum')";
   if (is_bcrypt(hash))
     return g_ascii_strtoll(hash + 4, NULL, 10) <= MAX_BCRYPT_COST ? NULL : too_costly;
   if (g_str_has_prefix(hash, "$6$rounds="))
@@ -82,7 +81,7 @@ fault_of_hash(const char *hash)
   gsize len = is_sha512 ? 86 : 43;
   if (end < hash + 4 || strlen(end) != len || strspn(end, HASH_CHARACTERS) != len)
     return unknown;
-  /* The third character after "$y$" is its cost: j9T is mkpasswd's own choice, and B takes 64 MiB. */
+  /* The third character after "$y$" is its cost: j9T is mkpasswd's own choice, and B needs 64 MiB. */
   gboolean is_cheap = hash[3] == 'j' && hash[4] != '\0' && strchr("./0123456789AB", hash[4]) != NULL &&
                       hash[5] != '\0' && strchr("./0123456789ABCDEFGHIJKLMNOPQRST", hash[5]) != NULL && hash[6] == '$';
   return is_sha512 || is_cheap ? NULL : too_costly;
@@ -99,7 +98,7 @@ find_entry(const TideAccessList *list, const char *name)
   return NULL;
 }
 
-/* Whether the two are equal in front of the salt, "$2y$10$": hashes of one kind take equally long. */
+/* TRUE if both are equal before the salt, "$2y$10$": hashes of one kind take equally long. */
 static gboolean
 is_same_kind(const char *a, const char *b)
 {
@@ -118,7 +117,7 @@ is_first_of_kind(const TideAccessList *list, const char *hash)
   return TRUE;
 }
 
-/* NULL, or what is wrong with the line: a literal, since lines hold what nobody is to see. */
+/* Returns NULL, or the problem of the line: a literal, because lines are secret. */
 static const char *
 add_line(TideAccessList *list, const char *line)
 {
@@ -132,7 +131,7 @@ add_line(TideAccessList *list, const char *line)
     return fault;
   g_autofree char *name = g_strndup(line, (gsize)(colon - line));
   if (find_entry(list, name) != NULL)
-    return "has a name that another line has, too";
+    return "has a name that another line already has";
   Entry entry = {.name = g_steal_pointer(&name),
                  .hash = is_token ? g_ascii_strdown(hash, -1) : g_strdup(hash),
                  .is_token = is_token,
@@ -152,9 +151,10 @@ tide_access_list_parse(const char *text, const char *name, GError **error)
   list->entries = g_array_new(FALSE, TRUE, sizeof(Entry));
   g_array_set_clear_func(list->entries, clear_entry);
   gssize n = getrandom(list->key, sizeof list->key, 0);
-  g_assert(n == (gssize)sizeof list->key); /* up to 256 bytes come whole */
+  g_assert(n == (gssize)sizeof list->key); /* up to 256 bytes are returned at once */
 
-  const char *begin = g_str_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text; /* a byte order mark is no name's */
+  const char *begin = g_str_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text; /* a byte order mark is not part of a
+                                                                                 * name */
   g_auto(GStrv) lines = g_strsplit(begin, "\n", -1);
   for (guint i = 0; lines[i] != NULL; i++) {
     char *line = g_strchomp(lines[i]);
@@ -167,7 +167,7 @@ tide_access_list_parse(const char *text, const char *name, GError **error)
   if (list->entries->len > 0)
     return g_steal_pointer(&list);
   (void)tide_fail(error, TIDE_ERROR_CONFIG,
-                  "'%s' names nobody: add a line with 'htpasswd -nB NAME', or NAME:DIGEST of a token", name);
+                  "'%s' has no users: add a line with 'htpasswd -nB NAME', or NAME:DIGEST of a token", name);
   return NULL;
 }
 
@@ -208,7 +208,7 @@ digest_of(const guint8 bytes[SHA256_DIGEST_SIZE])
   return digest;
 }
 
-/* Neither this nor the next is GLib's, which leaves what it hashed in memory that it frees. */
+/* GLib's functions are not used here and below: they leave hashed data in freed memory. */
 static Digest
 hash_of(const char *text)
 {
@@ -258,8 +258,8 @@ is_password(const char *hash, const char *password)
   return is_it;
 }
 
-/* One hash of each kind in the list is made, whoever asks, so that it takes as long for each name and for none. NULL:
- * @user is none. */
+/* Computes one hash of each kind in the list for every client, so that the time is the same for each name and for
+ * unknown names. NULL: @user is unknown. */
 static gboolean
 is_password_of(const TideAccessList *list, const Entry *user, const char *password)
 {
@@ -299,7 +299,7 @@ judge_password(TideAccessList *list, const char *name, const char *password, con
 static TideAccess
 judge_basic(TideAccessList *list, const char *encoded, gint64 now_us)
 {
-  gsize encoded_len = strlen(encoded), room = encoded_len / 4 * 3 + 4; /* as g_base64_decode_step() asks for */
+  gsize encoded_len = strlen(encoded), room = encoded_len / 4 * 3 + 4; /* as required by g_base64_decode_step() */
   char *pair = g_malloc0(room + 1);
   int state = 0;
   guint save = 0;
@@ -316,7 +316,7 @@ judge_basic(TideAccessList *list, const char *encoded, gint64 now_us)
   return access;
 }
 
-/* What follows the word @scheme and blanks; NULL where @text does not begin so. */
+/* Returns the text after the word @scheme and blanks; NULL if @text does not begin with it. */
 static const char *
 after_scheme(const char *text, const char *scheme)
 {

@@ -1,5 +1,5 @@
-/* Which connection is closed for a newcomer when all slots are taken: of the network that has most of them, the one
- * that came first. Whoever comes often thus takes slots from himself alone. */
+/* Chooses the connection to close for a new client when all slots are taken: the oldest one of the network with the
+ * most connections. Frequent clients thus take slots only from themselves. */
 #pragma once
 
 #include <glib.h>
@@ -8,7 +8,7 @@
 G_BEGIN_DECLS
 
 typedef struct TideEvictionSlot {
-  guint64 number; /* of all that came, in their order from 1; 0: free */
+  guint64 number; /* sequence number of the connection, from 1; 0: free */
   guint64 network;
 } TideEvictionSlot;
 
@@ -17,7 +17,7 @@ typedef struct TideEvictionSlot {
 /* The network that counts as one client: an IPv6 /64, all of 127/8, or a single IPv4 address. */
 guint64 tide_eviction_network(const struct in6_addr *peer);
 
-/* Which of @n slots @newcomer's network gets, counted as if it had one more already; @n: all are free. */
+/* Returns the index of the slot for @newcomer's network, counted as if it had one more already; @n: all are free. */
 guint tide_eviction_choose(const TideEvictionSlot *slots, guint n, guint64 newcomer);
 
 G_END_DECLS

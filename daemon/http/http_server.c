@@ -19,15 +19,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Prometheus waits for 10 s itself. */
+/* Prometheus's own default timeout is 10 s. */
 #define EXCHANGE_US (10 * TIDE_US_PER_S)
-/* After the answer, so that a client that is still sending reads it before it learns that we closed. */
+/* Waiting time after the answer, so that a client that is still sending reads it before it sees the close. */
 #define LINGER_US TIDE_US_PER_S
-/* While no file descriptor is left for whom waits. */
+/* Pause while no file descriptor is left for a waiting client. */
 #define ACCEPT_PAUSE_US (TIDE_US_PER_S / 10)
-/* In a round, so that those who came are heard before others take their places. */
+/* Limit per round, so that existing connections are served before new ones replace them. */
 #define ACCEPTS_AT_ONCE 4
-/* Of what nobody reads, so that a flood of it leaves time for others. */
+/* Limit on unwanted bytes per round, so that a flood leaves time for others. */
 #define READS_AT_ONCE 16
 #define LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
@@ -48,26 +48,28 @@ typedef enum Refusal {
 
 static const struct {
   const char *reason; /* in the metric */
-  const char *logged; /* NULL: nothing to be done about it */
-  guint status;       /* of the answer; 0: the connection ends without one */
+  const char *logged; /* NULL: not logged, as there is nothing to do */
+  guint status;       /* status of the answer; 0: the connection ends without one */
   const char *headers;
   const char *answer;
 } refusals[] = {
     [REFUSAL_NONE] = {NULL},
-    [REFUSAL_NO_CREDENTIALS] = {"no_credentials", "no name and password, and no token, came with it", 401, "",
-                                "say who asks, by name and password or by a token"},
-    [REFUSAL_WRONG_CREDENTIALS] = {"wrong_credentials", "its password or token is not one of 'service.http_users'", 401,
-                                   "", "this password or token is not known here"},
-    [REFUSAL_TOO_MANY_TRIES] = {"too_many_tries", "too many wrong passwords came before, one a second is tried", 429,
+    [REFUSAL_NO_CREDENTIALS] = {"no_credentials", "it had no name and password, and no token", 401, "",
+                                "send a name and password, or a token"},
+    [REFUSAL_WRONG_CREDENTIALS] = {"wrong_credentials", "its password or token is not in 'service.http_users'", 401, "",
+                                   "unknown password or token"},
+    [REFUSAL_TOO_MANY_TRIES] = {"too_many_tries", "too many wrong passwords came before; one a second is checked", 429,
                                 "Retry-After: 1\r\n",
-                                "too many passwords that are not known here: one a second is tried, this one was not"},
-    [REFUSAL_BAD_REQUEST] = {"bad_request", NULL, 400, "", "this is no request of HTTP/1.1"},
-    [REFUSAL_LONG_HEAD] = {"bad_request", NULL, 431, "", "the head of the request is longer than 8 KiB"},
-    [REFUSAL_METHOD] = {"bad_request", NULL, 405, "Allow: GET, HEAD\r\n", "only GET and HEAD"},
-    [REFUSAL_OTHER_HOST] = {"other_host", "it asks for another host: by a web page, or a proxy that keeps its 'Host:'",
-                            421, "", "this is another host: ask by 'localhost', an address, or this host's own name"},
-    [REFUSAL_TLS] = {"tls", "no TLS connection came about: it does not trust our certificate, or speaks no TLS 1.2",
-                     400, "", "this port speaks TLS: ask by https://"},
+                                "too many wrong passwords: one a second is checked, this one was not"},
+    [REFUSAL_BAD_REQUEST] = {"bad_request", NULL, 400, "", "not a valid HTTP/1.1 request"},
+    [REFUSAL_LONG_HEAD] = {"bad_request", NULL, 431, "", "the request head is longer than 8 KiB"},
+    [REFUSAL_METHOD] = {"bad_request", NULL, 405, "Allow: GET, HEAD\r\n", "only GET and HEAD are allowed"},
+    [REFUSAL_OTHER_HOST] = {"other_host",
+                            "it is for another host, sent by a web page or by a proxy that keeps its 'Host:'", 421, "",
+                            "this is another host: use 'localhost', an address, or this host's own name"},
+    [REFUSAL_TLS] =
+        {"tls", "the TLS connection failed: the client does not trust our certificate, or does not support TLS 1.2",
+         400, "", "this port requires TLS: use https://"},
     [REFUSAL_TOO_SLOW] = {"too_slow", NULL},
     [REFUSAL_DISPLACED] = {"displaced", NULL},
 };
@@ -85,9 +87,9 @@ typedef struct Connection {
   int fd;
   TideEvictionSlot slot;
   TideTlsSession *tls; /* owned; NULL: plain */
-  short events;        /* what it waits for */
+  short events;        /* events to wait for */
   gint64 deadline_us;
-  struct in6_addr peer; /* all zero: of a Unix socket */
+  struct in6_addr peer; /* all zero for a Unix socket */
   guint8 head[TIDE_HTTP_MAX_HEAD_BYTES];
   gsize head_len;
   GString *answer; /* owned; NULL while reading */
@@ -97,20 +99,20 @@ typedef struct Connection {
 struct TideHttpServer {
   /* set before start, then read-only */
   TideListenSocket listener;
-  const TideSecretSource *users; /* borrowed; NULL: everybody may ask */
+  const TideSecretSource *users; /* borrowed; NULL: no authentication */
   TideHttpPage (*render)(gpointer data, TideBytes path);
   gpointer data;
   gint64 exchange_us;
-  gboolean only_local_names; /* nothing else keeps web pages out */
+  gboolean only_local_names; /* only the host name protects against requests from web pages */
   TideCounter *refused[N_REFUSALS];
   TideGauge *certificate_end;
-  int stop_fd; /* readable: the thread is to end */
+  int stop_fd; /* readable: the thread must end */
   TideThread *thread;
   /* its thread only */
   TideServerTls *tls;   /* owned; NULL: plain */
-  TideAccessList *list; /* owned; NULL: everybody may ask */
+  TideAccessList *list; /* owned; NULL: no authentication */
   TideFileStamp list_stamp;
-  gint64 accept_us; /* not before */
+  gint64 accept_us; /* do not accept before */
   guint64 n_accepted;
   TideLogLimit certificate_limit;
   TideLogLimit users_limit;
@@ -150,7 +152,7 @@ show_certificate_end(const TideHttpServer *server)
     tide_gauge_set(server->certificate_end, end_s);
 }
 
-/* What cannot be read leaves in force what was read before. */
+/* If a file cannot be read, the previous content stays in force. */
 static void
 refresh_files(TideHttpServer *server, gint64 now_us)
 {
@@ -158,12 +160,10 @@ refresh_files(TideHttpServer *server, gint64 now_us)
   guint64 suppressed;
   if (server->tls != NULL && !tide_server_tls_refresh(server->tls, &tls_error) &&
       tide_log_limit_pass(&server->certificate_limit, now_us, LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "http-certificate-stale", "HTTP goes on with the certificate that it has: %s",
-             tls_error->message);
+    tide_log(TIDE_LOG_WARNING, "http-certificate-stale", "HTTP keeps its previous certificate: %s", tls_error->message);
   if (!read_users(server, &users_error) &&
       tide_log_limit_pass(&server->users_limit, now_us, LOG_INTERVAL_US, &suppressed))
-    tide_log(TIDE_LOG_WARNING, "http-users-stale", "HTTP goes on with the users that it knows: %s",
-             users_error->message);
+    tide_log(TIDE_LOG_WARNING, "http-users-stale", "HTTP keeps its previous users: %s", users_error->message);
   show_certificate_end(server);
 }
 
@@ -176,7 +176,7 @@ close_connection(Connection *it)
   close(it->fd);
   if (it->answer != NULL)
     g_string_free(it->answer, TRUE);
-  explicit_bzero(it, sizeof *it); /* passwords stood in its head */
+  explicit_bzero(it, sizeof *it); /* its request head contained passwords */
 }
 
 static void
@@ -197,7 +197,7 @@ count_refusal(TideHttpServer *server, const Connection *it, Refusal refusal, gin
 
 /* ---- bytes ---- */
 
-/* As a TLS session returns it. @n: what recv() or send() returned */
+/* Converts to the result of a TLS session. @n: result of recv() or send() */
 static gssize
 plain_result(Connection *it, gssize n, short events)
 {
@@ -269,7 +269,7 @@ write_refusal(const TideHttpServer *server, Refusal refusal)
   return write_answer(page, challenge != NULL ? challenge : refusals[refusal].headers);
 }
 
-/* @bytes: a whole head. */
+/* @bytes: a complete head. */
 static Refusal
 judge_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, TideRequestHead *ret_head)
 {
@@ -293,7 +293,7 @@ judge_request(TideHttpServer *server, TideBytes bytes, gint64 now_us, TideReques
   return is_known_method ? REFUSAL_NONE : REFUSAL_METHOD;
 }
 
-/* ---- a connection's steps; FALSE when it is over ---- */
+/* ---- steps of a connection; FALSE when it is over ---- */
 
 static gboolean
 step_lingering(Connection *it)
@@ -370,7 +370,7 @@ step_reading(TideHttpServer *server, Connection *it, gint64 now_us)
 
 /* ---- newcomers ---- */
 
-/* Closes the connection that goes for one of @network, and returns its slot; NULL: there are none. */
+/* Closes a connection to make room for one of @network, and returns its slot; NULL: there are none. */
 static Connection *
 evict(TideHttpServer *server, guint64 network, gint64 now_us)
 {
@@ -432,8 +432,8 @@ accept_some(TideHttpServer *server, gint64 now_us)
       take_slot(server, fd, address_of_peer(&from), now_us);
       continue;
     }
-    /* Where no descriptor is left, that of another connection is taken, or waited for. After the first, nobody may be
-     * waiting: descriptors are asked for first. */
+    /* If no descriptor is left, another connection's is taken or awaited. After the first accept there may be no
+     * waiting client, because descriptors are checked first. */
     gboolean is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
     if (i == 0 && is_short && evict(server, TIDE_EVICTION_NO_NETWORK, now_us) == NULL)
       server->accept_us = now_us + ACCEPT_PAUSE_US;
@@ -445,7 +445,7 @@ accept_some(TideHttpServer *server, gint64 now_us)
 
 #define N_POLLED (TIDE_HTTP_MAX_CONNECTIONS + 2)
 
-/* Returns how long to wait at most, in milliseconds; -1: for ever. */
+/* Returns the maximum wait in milliseconds; -1: for ever. */
 static int
 fill_polled(const TideHttpServer *server, struct pollfd *polled, gint64 now_us)
 {
@@ -488,7 +488,7 @@ run_server(gpointer data)
   for (;;) {
     int timeout_ms = fill_polled(server, polled, tide_now_us());
     if (poll(polled, N_POLLED, timeout_ms) < 0)
-      continue; /* EINTR alone: nothing was asked that could fail */
+      continue; /* only EINTR is possible */
     if (polled[N_POLLED - 1].revents != 0)
       return;
     gint64 now_us = tide_now_us();
@@ -525,7 +525,8 @@ tide_http_server_start(const TideHttpServerOptions *options, TideHttpServer **re
   server->render = options->render;
   server->data = options->data;
   server->exchange_us = options->exchange_us != 0 ? options->exchange_us : EXCHANGE_US;
-  /* Where anybody on this host may ask, without TLS, a browser on it would do so for any web page. */
+  /* On an address of this host that needs no credentials and no TLS, any web page could make a local browser send
+   * requests. */
   TideListenAddress address;
   server->only_local_names = options->users == NULL && options->tls == NULL &&
                              tide_listen_address_parse(options->listen.text, &address, NULL) &&

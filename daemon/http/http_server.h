@@ -1,8 +1,8 @@
-/* The HTTP server: one thread that takes connections, reads a request of each, and answers it.
+/* The HTTP server: one thread that accepts connections, reads one request from each, and answers it.
  *
- * What a slow or hostile client can cost is bounded: 16 connections, each for 10 s in all, TLS handshake and answer
- * with it, and 8 KiB of request. Whoever comes when all connections or descriptors are taken gets that of another
- * (eviction.h), so that nobody is kept out by those who only sit there. Only GET and HEAD, no bodies, and the
+ * The cost of a slow or hostile client is bounded: 16 connections, each for 10 s in total including TLS handshake and
+ * answer, and 8 KiB of request. When all connections or descriptors are in use, a new client replaces another
+ * (eviction.h), so idle clients cannot block others. Only GET and HEAD are supported, without bodies, and the
  * connection is closed after the answer. */
 #pragma once
 
@@ -20,15 +20,15 @@ typedef struct TideHttpPage {
   guint status;             /* 200, 404, 503 */
   const char *content_type; /* literal */
   char *body;               /* owned: text */
-  const char *headers;      /* (nullable): literal, more of them, with their line ends */
+  const char *headers;      /* (nullable): literal: additional headers, with their line ends */
 } TideHttpPage;
 
 typedef struct TideHttpServerOptions {
-  TideListenRequest listen;      /* its texts are used during the start only */
+  TideListenRequest listen;      /* its texts are only used during the start */
   const TideTlsSettings *tls;    /* (nullable): borrowed; NULL: no TLS */
-  const TideSecretSource *users; /* (nullable): borrowed; NULL: everybody may ask */
+  const TideSecretSource *users; /* (nullable): borrowed; NULL: no authentication */
   TideMetrics *metrics;          /* borrowed */
-  gint64 exchange_us;            /* that a connection may last; 0: 10 s */
+  gint64 exchange_us;            /* maximum duration of a connection; 0: 10 s */
   /* Called in the server's thread for a path such as "/metrics". Must not block. */
   TideHttpPage (*render)(gpointer data, TideBytes path);
   gpointer data;
@@ -39,7 +39,7 @@ typedef struct TideHttpServer TideHttpServer;
 /**
  * tide_http_server_start: listen and answer.
  * @ret_server: (out) (transfer full) (nullable): NULL when the address is "off"
- * Errors: CONFIG for what the operator must correct, UNAVAILABLE for an address that cannot be had.
+ * Errors: CONFIG for a mistake of the operator's, UNAVAILABLE for an unavailable address.
  */
 gboolean tide_http_server_start(const TideHttpServerOptions *options, TideHttpServer **ret_server,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;

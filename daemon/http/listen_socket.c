@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define BACKLOG 64
-/* A start holds the lock for the time of some system calls; one that holds it longer is none. */
+/* A start holds the lock for a few system calls; a longer holder is not a start. */
 #define LOCK_US (5 * TIDE_US_PER_S)
 #define LOCK_PAUSE_US (10 * TIDE_US_PER_MS)
 
@@ -29,13 +29,13 @@ refuse_path(const TideListenRequest *request, int error_number, GError **error)
 {
   const char *remedy = "choose another path for";
   if (error_number == ENOENT)
-    remedy = "make its directory (a unit has 'RuntimeDirectory='), or choose another path for";
+    remedy = "create its directory (in a unit: 'RuntimeDirectory='), or choose another path for";
   else if (error_number == EACCES || error_number == EPERM || error_number == EROFS)
-    remedy = "let this user write in its directory, or choose another path for";
+    remedy = "allow this user to write to its directory, or choose another path for";
   return refuse(request, TIDE_ERROR_UNAVAILABLE, g_strerror(error_number), remedy, error);
 }
 
-/* -1, for its caller to return. */
+/* Returns -1, for its caller to return. */
 static int
 close_keeping_errno(int fd)
 {
@@ -53,14 +53,14 @@ plain(const TideListenAddress *address)
 
 /* ---- TCP ---- */
 
-/* -1 with errno. */
+/* Returns -1 with errno. */
 static int
 listen_on(const TideListenAddress *address)
 {
   int fd = socket(address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0)
     return -1;
-  int yes = 1; /* a restart need not wait for the last one's connections to be forgotten */
+  int yes = 1; /* a restart need not wait for the old connections to expire */
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
       bind(fd, plain(address), address->address_bytes) == 0 && listen(fd, BACKLOG) == 0)
     return fd;
@@ -87,7 +87,7 @@ path_of(const TideListenAddress *address)
   return ((const struct sockaddr_un *)(const void *)&address->address)->sun_path;
 }
 
-/* Whether a process listens at the socket. One that cannot be asked may have its owner. */
+/* TRUE if no process listens at the socket. A socket that cannot be checked may have an owner. */
 static gboolean
 is_deserted(const TideListenAddress *address)
 {
@@ -98,7 +98,7 @@ is_deserted(const TideListenAddress *address)
   return is_refused;
 }
 
-/* FALSE where something is at the path that is not ours to remove. @ret_is_there: what may be removed is there */
+/* FALSE if something is at the path that is not ours to remove. @ret_is_there: a removable socket is there */
 static gboolean
 look_at_path(const TideListenRequest *request, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
 {
@@ -107,15 +107,15 @@ look_at_path(const TideListenRequest *request, const TideListenAddress *address,
   if (!*ret_is_there)
     return errno == ENOENT || refuse_path(request, errno, error);
   if (!S_ISSOCK(info.st_mode))
-    return refuse(request, TIDE_ERROR_UNAVAILABLE, "what is there is no socket, and is left as it is",
+    return refuse(request, TIDE_ERROR_UNAVAILABLE, "the path is not a socket and is left unchanged",
                   "choose another path for", error);
   if (!is_deserted(address))
-    return refuse(request, TIDE_ERROR_IN_USE, "another process listens there",
-                  "stop that one, or choose another path for", error);
+    return refuse(request, TIDE_ERROR_IN_USE, "another process listens there", "stop it, or choose another path for",
+                  error);
   return TRUE;
 }
 
-/* With no more rights than @mode from the moment that it is there. -1 with errno. */
+/* Binds with no more rights than @mode from the first moment. Returns -1 with errno. */
 static int
 bind_path(const TideListenAddress *address, mode_t mode)
 {
@@ -124,7 +124,7 @@ bind_path(const TideListenAddress *address, mode_t mode)
     return -1;
   if (fchmod(fd, mode) != 0 || bind(fd, plain(address), address->address_bytes) != 0)
     return close_keeping_errno(fd);
-  /* The umask had its say before. Never through a link that another has put there meanwhile. */
+  /* The umask applied before. Does not follow a link that was placed there meanwhile. */
   if (fchmodat(AT_FDCWD, path_of(address), mode, AT_SYMLINK_NOFOLLOW) == 0 && listen(fd, BACKLOG) == 0)
     return fd;
   int error_number = errno;
@@ -133,8 +133,7 @@ bind_path(const TideListenAddress *address, mode_t mode)
   return close_keeping_errno(fd);
 }
 
-/* Until two starts have looked one after the other. No file is left behind for it: it is the directory's. -1 with
- * errno. */
+/* Serialises starts. It locks the directory itself, so no file is left behind. Returns -1 with errno. */
 static int
 lock_directory(const TideListenAddress *address)
 {
@@ -148,7 +147,7 @@ lock_directory(const TideListenAddress *address)
   return fd;
 }
 
-/* With the directory locked. */
+/* Call with the directory locked. */
 static gboolean
 open_locked_path(const TideListenRequest *request, const TideListenAddress *address, TideListenSocket *listener,
                  GError **error)
@@ -199,7 +198,7 @@ open_address(const TideListenRequest *request, const TideListenAddress *address,
     int error_number = errno;
     const char *remedy = "choose another address for";
     if (error_number == EADDRINUSE)
-      remedy = "another process has it; stop that one, or choose another port in";
+      remedy = "another process uses it; stop that one, or choose another port in";
     else if (error_number == EACCES)
       remedy = "ports below 1024 need a privilege; choose a higher one in";
     else if (error_number == EADDRNOTAVAIL)
@@ -232,7 +231,7 @@ tide_listen_socket_close(TideListenSocket *listener)
   if (listener->path != NULL && lstat(listener->path, &info) == 0 && info.st_dev == listener->device &&
       info.st_ino == listener->inode)
     unlink(listener->path);
-  if (listener->fd >= 0) /* not before: a deserted socket may be another's by the next line */
+  if (listener->fd >= 0) /* remove the path first: after the close, the deserted socket may belong to another process */
     close(listener->fd);
   g_free(listener->path);
   *listener = (TideListenSocket){.fd = -1};

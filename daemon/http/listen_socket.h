@@ -1,4 +1,4 @@
-/* A socket to listen on, TCP or Unix: had, or refused with the reason and what to do. */
+/* A listening socket, TCP or Unix; failures name the reason and the next action. */
 #pragma once
 
 #include "util/listen_address.h"
@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct TideListenRequest {
   const char *text;   /* the address as the operator wrote it */
-  const char *option; /* the configuration's name of it, for messages; NULL says "the address" */
+  const char *option; /* its name in the configuration, for messages; NULL: "the address" */
   mode_t mode;        /* of a Unix socket: who may connect */
 } TideListenRequest;
 
@@ -21,18 +21,18 @@ typedef struct TideListenSocket {
 } TideListenSocket;
 
 /**
- * tide_listen_socket_open: bind and listen.
- * A Unix socket on which nobody listens any more is replaced; anything else at its path is left as it is.
- * Errors: CONFIG for an address that cannot be read, UNAVAILABLE for one that cannot be had.
+ * tide_listen_socket_open: bind and listen. A Unix socket without a listener is replaced; anything else at its path is
+ * left unchanged.
+ * Errors: CONFIG for an invalid address, UNAVAILABLE for an unavailable one.
  */
 gboolean tide_listen_socket_open(const TideListenRequest *request, TideListenSocket *ret_socket,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Closes it and removes its path, if that is still ours. */
+/* Closes the socket and removes its path, if that is still ours. */
 void tide_listen_socket_close(TideListenSocket *listener);
 
-/* Whether tide_listen_socket_open() would get it; leaves nothing behind. Errors: as there, and IN_USE where another
- * process listens. */
+/* Checks that tide_listen_socket_open() would succeed, and releases the address. Errors: as there, and IN_USE if
+ * another process listens. */
 gboolean tide_listen_socket_try(const TideListenRequest *request, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* The TCP port; 0 for a Unix socket. */

@@ -14,7 +14,7 @@ tide_request_head_len(TideBytes bytes)
   return end != NULL ? (gsize)(end - bytes.data) + strlen(END) : 0;
 }
 
-/* Cuts what is in front of @separator off @rest, and the separator; FALSE where there is none. */
+/* Cuts the text before @separator, and the separator, off @rest; FALSE if there is no separator. */
 static gboolean
 cut(TideBytes *rest, const char *separator, TideBytes *ret_front)
 {
@@ -27,7 +27,7 @@ cut(TideBytes *rest, const char *separator, TideBytes *ret_front)
   return TRUE;
 }
 
-/* RFC 9110's tchar: what methods and names of headers are made of. */
+/* RFC 9110's tchar: the characters of methods and header names. */
 static gboolean
 is_token(TideBytes text)
 {
@@ -37,7 +37,7 @@ is_token(TideBytes text)
   return text.len > 0;
 }
 
-/* No control bytes but tabs. */
+/* TRUE if there are no control bytes other than tabs. */
 static gboolean
 is_text(TideBytes text)
 {
@@ -57,7 +57,7 @@ trim(TideBytes text)
   return text;
 }
 
-/* Cuts off "http://localhost", as one asks a proxy (RFC 9112, 3.2.2). */
+/* Cuts off "http://localhost", which requests to a proxy contain (RFC 9112, 3.2.2). */
 static gboolean
 cut_authority(TideBytes *target, TideBytes *ret_authority)
 {

@@ -1,5 +1,5 @@
-/* What a client asks for: the head of an HTTP request, out of untrusted bytes. Nothing in it but the method, the path,
- * who asks and whom is of interest here. */
+/* Parses the head of an HTTP request from untrusted bytes. Only the method, the path, the credentials and the requested
+ * host are used. */
 #pragma once
 
 #include "util/bytes.h"
@@ -8,23 +8,23 @@ G_BEGIN_DECLS
 
 typedef struct TideRequestHead {
   TideBytes method;        /* "GET" */
-  TideBytes path;          /* "/metrics", without what follows a '?' */
-  TideBytes host;          /* whom the client meant to ask, "localhost:9464"; data is NULL: he did not say */
+  TideBytes path;          /* "/metrics", without the query */
+  TideBytes host;          /* the requested host, "localhost:9464"; data is NULL: not given */
   TideBytes authorization; /* the header's value; data is NULL: there is none */
 } TideRequestHead;
 
-/* How long the head is that @bytes begin with, its empty line with it; 0 while that is not there. */
+/* The length of the head at the start of @bytes, including its empty line; 0 while it is incomplete. */
 gsize tide_request_head_len(TideBytes bytes);
 
 /**
- * tide_request_head_parse: @bytes is a whole head.
+ * tide_request_head_parse: @bytes is a complete head.
  * @ret_head: borrows from @bytes
- * Returns: FALSE where HTTP/1.x does not allow it, or two places say who asks, or whom.
+ * Returns: FALSE if it violates HTTP/1.x, or has the credentials or the host twice.
  */
 gboolean tide_request_head_parse(TideBytes bytes, TideRequestHead *ret_head) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether a web page cannot have chosen the name @host: it is this host's own, or an address. Pages have names of
- * theirs lead here to have a browser ask us ("DNS rebinding"). */
+/* TRUE if a web page cannot have chosen the name @host: it is this host's own, or an address. With "DNS rebinding",
+ * pages resolve a name of theirs to this host to make a browser send us requests. */
 gboolean tide_request_host_is_local(TideBytes host);
 
 G_END_DECLS

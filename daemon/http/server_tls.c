@@ -11,7 +11,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SSL_CTX, SSL_CTX_free)
 struct TideServerTls {
   const TideTlsSettings *settings; /* borrowed */
   SSL_CTX *context;                /* owned */
-  TideFileStamp certificate, key;  /* of what it was made of */
+  TideFileStamp certificate, key;  /* of the files in use */
 };
 
 struct TideTlsSession {
@@ -40,7 +40,7 @@ tide_server_tls_free(TideServerTls *tls)
 gboolean
 tide_server_tls_refresh(TideServerTls *tls, GError **error)
 {
-  /* The stamps are taken first: what changes while it is read is read again. */
+  /* The stamps are taken first: a file that changes while it is read is read again. */
   g_autofree char *key_path = tide_secret_path(&tls->settings->key, NULL);
   TideFileStamp certificate = tide_file_stamp(tls->settings->certificate);
   TideFileStamp key = key_path != NULL ? tide_file_stamp(key_path) : (TideFileStamp){0};
@@ -68,9 +68,9 @@ tide_tls_session_new(const TideServerTls *tls, int fd)
 {
   TideTlsSession *session = g_new0(TideTlsSession, 1);
   session->ssl = SSL_new(tls->context);
-  g_assert(session->ssl != NULL && SSL_set_fd(session->ssl, fd) == 1); /* as when memory is out */
+  g_assert(session->ssl != NULL && SSL_set_fd(session->ssl, fd) == 1); /* treated like an allocation failure */
   SSL_set_mode(session->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  /* Else one call would read on for as long as records come that carry nothing, such as key updates. */
+  /* Otherwise one call would continue reading as long as records without data arrive, such as key updates. */
   SSL_clear_mode(session->ssl, SSL_MODE_AUTO_RETRY);
   SSL_set_accept_state(session->ssl);
   return session;
@@ -88,7 +88,7 @@ tide_tls_session_free(TideTlsSession *session)
   g_free(session);
 }
 
-/* @n: what SSL_read() or SSL_write() returned. */
+/* @n: result of SSL_read() or SSL_write(). */
 static gssize
 result_of(TideTlsSession *session, int n, short *ret_events)
 {

@@ -230,8 +230,8 @@ TEST("/access-list/refused-files")
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"", "'users' names nobody"},
-      {"# nobody\n\n", "'users' names nobody"},
+      {"", "'users' has no users"},
+      {"# nobody\n\n", "'users' has no users"},
       {"a:" TOKEN_DIGEST "\npassword\n", "line 2 of 'users' is not of the form NAME:HASH"},
       {":" TOKEN_DIGEST, "line 1 of 'users' is not of the form NAME:HASH"},
       {"a:password", "line 1 of 'users' is neither a bcrypt"},
@@ -250,7 +250,7 @@ TEST("/access-list/refused-files")
       {"a:$y$j9T$", "is neither a bcrypt"},
       {"a:$6$", "is neither a bcrypt"},
       {"a:$6$rounds=999999999$Yue4nQQLsgCJucJg$KpCI58JkYKR5Ow2YEHc8rfL", "takes too long to check"},
-      {"a:" TOKEN_DIGEST "\na:" TOKEN_DIGEST "\n", "line 2 of 'users' has a name that another line has, too"},
+      {"a:" TOKEN_DIGEST "\na:" TOKEN_DIGEST "\n", "line 2 of 'users' has a name that another line already has"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
@@ -608,7 +608,7 @@ TEST("/listen-socket/tcp/a-port-in-use-is-told-apart")
   g_assert_false(tide_listen_socket_open(&request, &other, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE);
   g_assert_nonnull(
-      strstr(error->message, "another process has it; stop that one, or choose another port in 'service.http'"));
+      strstr(error->message, "another process uses it; stop that one, or choose another port in 'service.http'"));
   g_assert_false(tide_listen_socket_try(&request, &try_error));
   g_assert_error(try_error, TIDE_ERROR, TIDE_ERROR_IN_USE);
   tide_listen_socket_close(&listener);
@@ -617,7 +617,7 @@ TEST("/listen-socket/tcp/a-port-in-use-is-told-apart")
 FIXTURE_TEST("/listen-socket/unix/no-socket-is-left")
 {
   g_assert_true(g_file_set_contents(fixture->path, "precious", -1, NULL));
-  assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "what is there is no socket");
+  assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "the path is not a socket");
   g_autofree char *content = NULL;
   g_assert_true(g_file_get_contents(fixture->path, &content, NULL, NULL));
   g_assert_cmpstr(content, ==, "precious");
@@ -625,7 +625,7 @@ FIXTURE_TEST("/listen-socket/unix/no-socket-is-left")
 
   g_autofree char *target = g_build_filename(fixture->directory, "target", NULL);
   g_assert_cmpint(symlink(target, fixture->path), ==, 0); /* would lead elsewhere */
-  assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "what is there is no socket");
+  assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "the path is not a socket");
   g_assert_cmpint(g_remove(fixture->path), ==, 0);
 }
 
@@ -644,7 +644,7 @@ FIXTURE_TEST("/listen-socket/unix/a-missing-directory-is-said")
 {
   g_free(fixture->text);
   fixture->text = g_strconcat("unix:", fixture->directory, "/none/http.socket", NULL);
-  assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "make its directory");
+  assert_refused(fixture, TIDE_ERROR_UNAVAILABLE, TIDE_ERROR_UNAVAILABLE, "create its directory");
 }
 
 /* ---- what others do meanwhile ---- */

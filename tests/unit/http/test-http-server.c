@@ -122,14 +122,12 @@ FIXTURE_TEST("/http-server/users")
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");
-  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 401 Unauthorized\r\n",
-               "say who asks, by name and password or by a token\n");
-  assert_reply(fixture, GET_WITH(WRONG_PASSWORD), "HTTP/1.1 401 Unauthorized\r\n",
-               "this password or token is not known here\n");
+  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 401 Unauthorized\r\n", "send a name and password, or a token\n");
+  assert_reply(fixture, GET_WITH(WRONG_PASSWORD), "HTTP/1.1 401 Unauthorized\r\n", "unknown password or token\n");
   assert_reply(fixture, GET_WITH("Bearer secret-tokem"), "HTTP/1.1 401 Unauthorized\r\n",
-               "this password or token is not known here\n");
+               "unknown password or token\n");
   assert_reply(fixture, "POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 401 Unauthorized\r\n",
-               "say who asks, by name and password or by a token\n");
+               "send a name and password, or a token\n");
   g_autofree char *reply = http_client_ask(connect_to(fixture), PLAIN_GET);
   g_assert_nonnull(strstr(reply, "\r\nWWW-Authenticate: Basic realm=\"tidemark\", charset=\"UTF-8\"\r\n"
                                  "WWW-Authenticate: Bearer realm=\"tidemark\"\r\n"));
@@ -157,15 +155,13 @@ FIXTURE_TEST("/http-server/users/change")
   start(fixture, FALSE, TRUE);
   assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 200 OK\r\n", "/metrics");
   write_users(fixture, TOKEN_LINE);
-  assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 401 Unauthorized\r\n",
-               "this password or token is not known here\n");
+  assert_reply(fixture, GET_WITH(GOOD_PASSWORD), "HTTP/1.1 401 Unauthorized\r\n", "unknown password or token\n");
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");
   write_users(fixture, "nonsense\n");
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");
-  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 401 Unauthorized\r\n",
-               "say who asks, by name and password or by a token\n");
+  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 401 Unauthorized\r\n", "send a name and password, or a token\n");
   assert_reply(fixture, GET_WITH("Bearer secret-tokem"), "HTTP/1.1 401 Unauthorized\r\n",
-               "this password or token is not known here\n");
+               "unknown password or token\n");
   write_users(fixture, USER_LINE);
   g_assert_cmpint(g_chmod(fixture->users_file, 0644), ==, 0);
   assert_reply(fixture, GET_WITH("Bearer secret-token"), "HTTP/1.1 200 OK\r\n", "/metrics");
@@ -265,7 +261,7 @@ FIXTURE_TEST("/http-server/tls/a-client-that-does-not-trust-us")
 FIXTURE_TEST("/http-server/tls/plain-http")
 {
   start(fixture, TRUE, FALSE);
-  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 400 Bad Request\r\n", "this port speaks TLS: ask by https://\n");
+  assert_reply(fixture, PLAIN_GET, "HTTP/1.1 400 Bad Request\r\n", "this port requires TLS: use https://\n");
   g_assert_cmpuint(n_refused(fixture, "tls"), ==, 1);
   g_autofree char *reply = http_client_ask(connect_to(fixture), "\1\2\3\4\5\6\7\10 nonsense");
   g_assert_null(strstr(reply, "HTTP/"));
@@ -417,7 +413,7 @@ FIXTURE_TEST("/http-server/E15-head-has-no-body")
 FIXTURE_TEST("/http-server/E15-a-web-page-asks")
 {
 #define GET_OF(host) "GET /metrics HTTP/1.1\r\nHost: " host "\r\n\r\n"
-  static const char refused[] = "this is another host: ask by 'localhost', an address, or this host's own name\n";
+  static const char refused[] = "this is another host: use 'localhost', an address, or this host's own name\n";
   start(fixture, FALSE, FALSE);
   assert_reply(fixture, GET_OF("evil.example:9464"), "HTTP/1.1 421 ", refused);
   assert_reply(fixture, "GET http://evil.example/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 421 ",
@@ -576,8 +572,8 @@ FIXTURE_TEST("/http-server/slow/E15-no-descriptor-is-left")
 /* Whatever is sent harms nobody, and reaches no page. */
 FIXTURE_TEST("/http-server/requests-that-are-refused")
 {
-  static const char not_http[] = "this is no request of HTTP/1.1\n", only_get[] = "only GET and HEAD\n";
-  static const char too_long[] = "the head of the request is longer than 8 KiB\n";
+  static const char not_http[] = "not a valid HTTP/1.1 request\n", only_get[] = "only GET and HEAD are allowed\n";
+  static const char too_long[] = "the request head is longer than 8 KiB\n";
   g_autofree char *filler = g_strnfill(TIDE_HTTP_MAX_HEAD_BYTES, 'x'), *much = g_strnfill(1000000, 'x');
   g_autofree char *long_path = g_strconcat("GET /", filler, " HTTP/1.1\r\n\r\n", NULL);
   g_autofree char *long_head = g_strconcat("GET / HTTP/1.1\r\nX: ", filler, "\r\n\r\n", NULL);
