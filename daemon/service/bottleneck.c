@@ -5,22 +5,22 @@
 
 #include <string.h>
 
-/* Of one core: a thread that takes so much does little else. */
+/* Share of a core above which a thread does little else. */
 #define BUSY_CPU 0.8
 
-/* The budget is as good as spent. */
+/* Share of the budget above which it counts as spent. */
 #define FULL_MEMORY 0.9
 
-/* Of a consumer's time: for less, reading is hardly slower. */
+/* Share of a consumer's time below which reading is hardly slower. */
 #define LONG_HELD 0.2
 
-/* A call that takes so long is worth a name, where calls take milliseconds. */
+/* Duration above which a call is reported by name, as calls take milliseconds. */
 #define LONG_CALL_SECONDS 2.0
 
-/* A region that takes so many times what the others of its table do on average is told of as hot: with an even key
- * the busiest of some regions takes less than twice as much. */
+/* Ratio to the average of the other regions above which a region is hot: with an even key, the busiest of a few regions
+ * receives less than twice as much. */
 #define HOT_FACTOR 2.0
-/* Below this, shares are those of single rows. */
+/* Below this, shares reflect single rows. */
 #define HOT_MIN_ROWS_PER_SECOND 1.0
 
 const char *
@@ -43,7 +43,7 @@ static G_GNUC_PRINTF(3, 4) gboolean found(TideBottleneckVerdict *verdict, TideLi
   return TRUE;
 }
 
-/* ---- what stands still, and why ---- */
+/* ---- what is stopped, and why ---- */
 
 static gboolean
 judge_paused(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
@@ -66,8 +66,9 @@ judge_dead_letters(const TideBottleneckFacts *facts, TideBottleneckVerdict *verd
 static gboolean
 judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
-  static const char not_usable[] = "no gateway is usable: "; /* as the reason begins, which would say it twice */
-  const char *reason = facts->reason != NULL ? facts->reason : "no reason is known yet";
+  static const char not_usable[] = "no gateway is usable: "; /* start of the reason, removed because it would be
+                                                              * repeated */
+  const char *reason = facts->reason != NULL ? facts->reason : "the reason is not known yet";
   if (facts->gateways_up == 0)
     return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s",
                  g_str_has_prefix(reason, not_usable) ? reason + strlen(not_usable) : reason);
@@ -98,8 +99,8 @@ judge_failures(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 
 /* ---- what is slow ---- */
 
-/* A gateway that hangs looks from here as a region server behind it that does, or a quota of HBase's, which the gateway
- * waits out: who looks into it has to know of all three. */
+/* From here, a gateway that hangs looks the same as a hanging region server behind it, or an HBase quota that the
+ * gateway waits for: the text names all three. */
 static gboolean
 judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
@@ -107,12 +108,12 @@ judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict
     return FALSE;
   g_autofree char *region =
       facts->called_region != NULL
-          ? g_strdup_printf("; all rows in calls are of %s, while others are written: see the server that has it, too",
+          ? g_strdup_printf("; all rows in calls are for %s, while others are written: check its region server, too",
                             facts->called_region)
           : g_strdup("");
   return found(verdict, TIDE_LIMIT_GATEWAY,
-               "gateway '%s' has not answered a call for %.1f s%s; it is silent, too, while a quota of HBase "
-               "makes it wait (in the HBase shell: list_quotas)",
+               "gateway '%s' has not answered a call for %.1f s%s; it is also silent while a quota of HBase makes it "
+               "wait (in the HBase shell: list_quotas)",
                facts->longest_call_gateway, facts->longest_call_seconds, region);
 }
 
@@ -121,12 +122,12 @@ judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   if (judge_long_call(facts, verdict))
     return TRUE;
-  /* What a slow gateway does not take, the others do. */
+  /* The other gateways take the rows that a slow one does not. */
   gboolean keeps_up = facts->unread_messages == 0 && (facts->waiting_rows == 0 || facts->busy_writers < facts->writers);
   if (facts->slow_gateway != NULL)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long for a row as the fastest%s",
+    return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long per row as the fastest%s",
                  facts->slow_gateway,
-                 keeps_up ? "; the daemon keeps up all the same: all that Kafka has was read" : "");
+                 keeps_up ? "; the daemon keeps up nevertheless: all messages in Kafka have been read" : "");
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->waiting_rows == 0)
     return FALSE;
   g_autofree char *slowest = facts->slowest_gateway != NULL
@@ -159,8 +160,8 @@ judge_regions(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
     return FALSE;
   g_autofree char *rows = tide_count_of((guint64)facts->full_region_waiting_rows, "row waits", "rows wait");
   return found(verdict, TIDE_LIMIT_REGION,
-               "%s for %s, which has as many calls under way as it may have "
-               "(hbase.max_in_flight_per_region), while writers are free",
+               "%s for %s, which has reached its limit of concurrent calls (hbase.max_in_flight_per_region), while "
+               "writers are free",
                rows, facts->full_region);
 }
 
@@ -168,18 +169,16 @@ static gboolean
 judge_memory(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
   if (facts->memory_paused_partitions == 0 && facts->memory_held >= LONG_HELD)
-    return found(
-        verdict, TIDE_LIMIT_MEMORY,
-        "%.0f %% of the memory for what is in flight is in use and a consumer waits for it %.0f %% of the time, "
-        "while writers are free: raise limits.memory",
-        facts->memory_share * 100, facts->memory_held * 100);
+    return found(verdict, TIDE_LIMIT_MEMORY,
+                 "%.0f %% of the in-flight memory is in use and a consumer waits for it %.0f %% of the time, while "
+                 "writers are free: raise limits.memory",
+                 facts->memory_share * 100, facts->memory_held * 100);
   if (facts->memory_paused_partitions == 0 && facts->memory_share < FULL_MEMORY)
     return FALSE;
   g_autofree char *pause =
       tide_count_of((guint64)facts->memory_paused_partitions, "partition pauses", "partitions pause");
   return found(verdict, TIDE_LIMIT_MEMORY,
-               "%.0f %% of the memory for what is in flight is in use and %s for it, while writers are free: raise "
-               "limits.memory",
+               "%.0f %% of the in-flight memory is in use and %s for it, while writers are free: raise limits.memory",
                facts->memory_share * 100, pause);
 }
 
@@ -189,8 +188,8 @@ judge_cpu(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   if (facts->consumer_cpu < BUSY_CPU)
     return FALSE;
   return found(verdict, TIDE_LIMIT_CPU,
-               "a consumer thread takes %.0f %% of a core: raise kafka.threads where there are cores and partitions "
-               "for more, or run another daemon of the group",
+               "a consumer thread uses %.0f %% of a core: raise kafka.threads if there are more cores and partitions, "
+               "or run another daemon of the group",
                facts->consumer_cpu * 100);
 }
 
@@ -201,27 +200,26 @@ judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   g_autofree char *messages = tide_count_of(n, "message", NULL);
   g_autofree char *to_read = tide_count_of(n, "message is to be read", "messages are to be read");
   if (facts->unread_messages == 0)
-    (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all that Kafka has was read");
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all messages in Kafka have been read");
   else if (facts->unread_messages < 0)
-    (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not said yet how much there is to read");
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not yet reported how much there is to read");
   else if (facts->undecided.messages >= facts->unread_messages)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%s may not be read before a transaction ends, which is open at offset %" G_GINT64_FORMAT
+                "%s cannot be read until a transaction ends, which is open at offset %" G_GINT64_FORMAT
                 " of '%s' partition %" G_GINT64_FORMAT
-                "; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it",
+                "; if its producer is gone, end it with 'kafka-transactions.sh find-hanging' and 'abort'",
                 messages, facts->undecided.offset, facts->undecided.topic, facts->undecided.partition);
   else if (facts->throttle_ms > 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%s, and brokers make the consumers wait, %d ms the last time: a quota of theirs for this user or "
-                "client, which 'kafka-configs.sh --describe' shows",
+                "%s, and brokers delay the consumers, last by %d ms: a quota for this user or client, shown by "
+                "'kafka-configs.sh --describe'",
                 to_read, facts->throttle_ms);
   else
     (void)found(verdict, TIDE_LIMIT_KAFKA, "%s, and consumers and writers wait for %s", to_read,
                 n == 1 ? "it" : "them");
 }
 
-/* What stands still goes before what is slow; and what is slow at HBase before the memory and the consumers that wait
- * for it. */
+/* Order: what is stopped before what is slow, and a slow HBase before the memory and the consumers that wait for it. */
 TideBottleneckVerdict
 tide_bottleneck_judge(const TideBottleneckFacts *facts)
 {
@@ -238,7 +236,7 @@ tide_bottleneck_judge(const TideBottleneckFacts *facts)
 
 /* ---- a restart ---- */
 
-/* What would keep the stop from writing all that is in flight. (transfer full); NULL: nothing */
+/* Returns what would keep the stop from writing everything in flight. (transfer full); NULL: nothing */
 static char *
 why_not_drained(const TideBottleneckFacts *facts)
 {
@@ -247,7 +245,7 @@ why_not_drained(const TideBottleneckFacts *facts)
   if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_paused(facts, &verdict) ||
       judge_failures(facts, &verdict) || judge_long_call(facts, &verdict))
     return verdict.why;
-  /* While all writers are busy, the rate of late is what HBase takes. */
+  /* While all writers are busy, the recent rate is HBase's maximum. */
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||
       (double)rows <= facts->rows_per_second * (double)facts->drain_seconds)
     return NULL;
@@ -271,17 +269,17 @@ tide_restart_judge(const TideBottleneckFacts *facts)
   if (obstacle == NULL && facts->has_too_many_dead_letters)
     return (TideBottleneckVerdict){
         .is_good = TRUE,
-        .why = g_strdup_printf("once the cause is corrected: %s, the stop writes and commits what can be written of "
-                               "that, and what may not be kept is read again",
-                               in_flight)};
+        .why = g_strdup_printf(
+            "once the cause is fixed: %s; the stop writes and commits what can be written, and the rest is read again",
+            in_flight)};
   if (obstacle == NULL)
     return (TideBottleneckVerdict){
         .is_good = TRUE,
         .why = g_strdup_printf("%s, and the stop writes and commits %s", in_flight, is_one ? "it" : "them")};
   return (TideBottleneckVerdict){
       .why =
-          g_strdup_printf("%s, and the stop may not get to write %s in %" G_GINT64_FORMAT
-                          " s (limits.drain_timeout): %s would be read and written again, and none is lost; %s",
+          g_strdup_printf("%s, and the stop may not write %s within %" G_GINT64_FORMAT
+                          " s (limits.drain_timeout): %s would be read and written again, without loss; %s",
                           in_flight, is_one ? "it" : "them", facts->drain_seconds, is_one ? "it" : "they", obstacle)};
 }
 
@@ -293,15 +291,15 @@ tide_hot_region_judge(const TideHotRegionFacts *facts)
   if (facts->region == NULL || facts->rows_per_second <= 0)
     return (TideBottleneckVerdict){.why = g_strdup("no rows are written now")};
   if (facts->rows_per_second < HOT_MIN_ROWS_PER_SECOND)
-    return (TideBottleneckVerdict){.why = g_strdup("no region takes a row a second")};
-  g_autofree char *most = g_strdup_printf("%s takes %.0f rows/s, %.0f %% of all", facts->region, facts->rows_per_second,
-                                          facts->share * 100);
+    return (TideBottleneckVerdict){.why = g_strdup("no region receives a row a second")};
+  g_autofree char *most = g_strdup_printf("%s receives %.0f rows/s, %.0f %% of all", facts->region,
+                                          facts->rows_per_second, facts->share * 100);
   if (facts->table_regions < 2)
     return (TideBottleneckVerdict){.why = g_strdup_printf("%s, and its table has %s", most,
                                                           facts->table_regions == 1 ? "no other" : "no known regions")};
   if (facts->others_fail)
     return (TideBottleneckVerdict){
-        .why = g_strdup_printf("%s; calls to others of its table fail, so that they take less than comes", most)};
+        .why = g_strdup_printf("%s; calls to other regions of its table fail, so they receive less", most)};
   double others = (facts->table_rows_per_second - facts->rows_per_second) / (double)(facts->table_regions - 1);
   gboolean is_hot = facts->rows_per_second >= HOT_FACTOR * others;
   gboolean is_alone = facts->table_regions == 2;
@@ -309,7 +307,8 @@ tide_hot_region_judge(const TideHotRegionFacts *facts)
                                ? g_strdup("the other one")
                                : g_strdup_printf("each of the %" G_GINT64_FORMAT " others", facts->table_regions - 1);
   return (TideBottleneckVerdict){.is_good = is_hot,
-                                 .why = g_strdup_printf("%s; %s of its table %.0f rows/s%s%s", most, which,
-                                                        MAX(others, 0), is_alone ? "" : " on average",
-                                                        is_hot ? "; docs/row-keys.md says which keys spread" : "")};
+                                 .why =
+                                     g_strdup_printf("%s; %s of its table %.0f rows/s%s%s", most, which, MAX(others, 0),
+                                                     is_alone ? "" : " on average",
+                                                     is_hot ? "; see docs/row-keys.md for keys that spread rows" : "")};
 }

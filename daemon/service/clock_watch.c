@@ -2,8 +2,8 @@
 
 #include <time.h>
 
-/* Between the two reads of the boot clock around one of the wall clock, no more than this may pass: a thread that was
- * interrupted there would see a jump. */
+/* Maximum time between the two reads of the boot clock around one of the wall clock: an interrupted thread would
+ * otherwise see a jump. */
 #define READ_US (10 * TIDE_US_PER_MS)
 
 gint64

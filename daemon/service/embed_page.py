@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes C of page.html: its two halves around the plain tables, and the headers whose policy names the hashes of its own
-script and style, so that nothing else runs on it.
+"""Generates C code from page.html: its two halves around the plain tables, and headers whose policy allows only the page's own
+script and style, by their hashes.
 
     embed_page.py page.html OUTPUT
 """

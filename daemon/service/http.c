@@ -4,7 +4,7 @@
 #include "http/http_server.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
-/* The form's name as Prometheus asks for it in Accept:. */
+/* The format's name, as in Prometheus's Accept header. */
 #define TEXT_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
 struct TideHttp {
@@ -43,7 +43,7 @@ render_page(gpointer data, TideBytes path)
   }
   if (!tide_bytes_equal(path, TIDE_BYTES_LITERAL("/")))
     return (TideHttpPage){404, TEXT_PLAIN, g_strdup("not found; there are / /metrics /status /healthz /readyz\n")};
-  /* The page draws itself from /status again and again; without scripts it shows how all was when it was asked for. */
+  /* The page redraws itself from /status; without scripts it shows the state at the time of the request. */
   g_autofree char *tables = options->render_tables(options->data);
   return (TideHttpPage){200, "text/html; charset=utf-8", g_strconcat(page_head, tables, page_tail, NULL), page_headers};
 }

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <systemd/sd-daemon.h>
 
-/* systemd cuts a status at 512 bytes or so of its datagram's 4096; a person reads less. */
+/* systemd truncates a status at about 512 of its datagram's 4096 bytes; people read less. */
 #define STATUS_MAX_BYTES 480
 
 void

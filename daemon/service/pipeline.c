@@ -8,13 +8,13 @@
 #include "util/error.h"
 #include "util/log.h"
 
-/* Missing tables are looked for this often, and said again every TIDE_TROUBLE_US. */
+/* Interval of checks for missing tables; they are logged again every TIDE_TROUBLE_US. */
 #define TABLE_CHECK_US (5 * TIDE_US_PER_S)
 
-/* Beyond the drain deadline: leaving the group, which librdkafka bounds by nothing. */
+/* Time beyond the drain deadline for leaving the group, which librdkafka does not limit. */
 #define CLOSE_US (5 * TIDE_US_PER_S)
 
-/* Waits are cut into pieces of this length so that a stop during the start is noticed. */
+/* Waits are split into pieces of this length, so that a stop during the start is noticed. */
 #define START_ROUND_US (TIDE_US_PER_S / 5)
 
 struct TidePipeline {
@@ -23,7 +23,7 @@ struct TidePipeline {
   TideThread *starter;
   gint64 started_us; /* monotonic */
   gint64 started_ms; /* wall clock */
-  GError *failure;   /* owned; written by the starter before stage is FAILED */
+  GError *failure;   /* owned; written by the start thread before stage is FAILED */
   /* any thread */
   _Atomic gboolean stopping;
   _Atomic TidePipelineStage stage;
@@ -78,20 +78,20 @@ no_gateway_text(TidePipeline *pipeline)
   return g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing");
 }
 
-/* Ends the start where it waits for longer than it may. Sets what it waits for. @text: (transfer full) */
+/* Sets what the start waits for, and fails it after the maximum wait. @text: (transfer full) */
 static void
-go_on_waiting(TidePipeline *pipeline, char *text)
+keep_waiting(TidePipeline *pipeline, char *text)
 {
   if (pipeline->failure == NULL && tide_pipeline_parts_fail_early(&pipeline->parts) &&
       tide_now_us() - pipeline->started_us >= TIDE_PIPELINE_START_LIMIT_US)
     g_set_error(&pipeline->failure, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-                "%s; that was waited for since the start, for %d s: see whether HBase and its Thrift servers run and "
-                "'hbase.gateways' names them ('tidemark check' tells more)",
+                "%s; the start has waited %d s for it: check that HBase and its Thrift servers run and that "
+                "'hbase.gateways' names them (run 'tidemark check' for details)",
                 text, (int)(TIDE_PIPELINE_START_LIMIT_US / TIDE_US_PER_S));
   set_waiting_for(pipeline, text);
 }
 
-/* FALSE when it ends otherwise: with @pipeline's failure, or by a stop. */
+/* FALSE on failure, in @pipeline's failure, or on a stop. */
 static gboolean
 wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
 {
@@ -102,18 +102,18 @@ wait_for_gateway(TidePipeline *pipeline, TideWireProtocol *ret_protocol)
       g_autofree char *text = no_gateway_text(pipeline);
       pipeline->failure = g_error_new_literal(TIDE_ERROR, TIDE_ERROR_CONFIG, text);
     }
-    go_on_waiting(pipeline, no_gateway_text(pipeline));
+    keep_waiting(pipeline, no_gateway_text(pipeline));
   }
   return FALSE;
 }
 
-/* What became of a question to HBase. */
+/* The result of a request to HBase. */
 typedef struct Answer {
   gboolean is_good;
-  gboolean is_lost;       /* the connection is of no use any more */
-  char *text;             /* owned: what is waited for; NULL: it is good, or waiting does not help */
-  const char *log_suffix; /* what an operator reads behind it */
-  gint64 pause_us;        /* until it is asked again; 0: not long */
+  gboolean is_lost;       /* the connection can no longer be used */
+  char *text;             /* owned: what the start waits for; NULL: the answer is good, or waiting does not help */
+  const char *log_suffix; /* added for the log */
+  gint64 pause_us;        /* before the next request; 0: short */
 } Answer;
 
 /* May set @pipeline's failure. */
@@ -125,17 +125,17 @@ ask_for_tables(TidePipeline *pipeline, TideHBaseClient *client)
   const TideConfig *config = pipeline->parts.options.config;
   g_autoptr(GError) error = NULL;
   g_autoptr(GPtrArray) missing = tide_table_check(config, client, config->hbase.call_timeout_ms, &error);
-  /* An answer that it does not know the call is about the gateway's version; the connection is fine. */
+  /* An unknown call depends on the gateway's version; the connection is fine. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE) && tide_hbase_client_is_open(client)) {
     pipeline->failure =
         g_error_new(TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                    "cannot look at the tables: %s; a gateway of HBase 1.4 or newer is needed", error->message);
+                    "cannot check the tables: %s; a gateway of HBase 1.4 or later is needed", error->message);
     return (Answer){.is_lost = TRUE};
   }
   if (missing == NULL)
     return (Answer){.is_lost = TRUE,
-                    .text = g_strdup_printf("cannot look at the tables: %s", error->message),
-                    .log_suffix = "trying again"};
+                    .text = g_strdup_printf("cannot check the tables: %s", error->message),
+                    .log_suffix = "retrying"};
   if (missing->len == 0)
     return (Answer){.is_good = TRUE};
   g_ptr_array_add(missing, NULL);
@@ -147,12 +147,12 @@ ask_for_tables(TidePipeline *pipeline, TideHBaseClient *client)
   return answer;
 }
 
-/* A changed key fingerprint fails the start at once; HBase that cannot be asked is waited for, as for the tables. */
+/* A changed key fingerprint fails the start at once; if HBase cannot be reached, the start waits, as for the tables. */
 static Answer
 ask_for_fingerprints(TidePipeline *pipeline, TideHBaseClient *client)
 {
   g_autoptr(GError) error = NULL;
-  Answer answer = {.log_suffix = "trying again"};
+  Answer answer = {.log_suffix = "retrying"};
   answer.is_good = tide_fingerprint_check(&pipeline->parts.fingerprints, client, pipeline->parts.options.config->tables,
                                           pipeline->parts.options.accept_scheme_change, &error);
   answer.is_lost = !tide_hbase_client_is_open(client);
@@ -176,7 +176,7 @@ ask_hbase(TidePipeline *pipeline, AskFunc ask)
   return answer;
 }
 
-/* FALSE when it ends otherwise: with @pipeline's failure, or by a stop. */
+/* FALSE on failure, in @pipeline's failure, or on a stop. */
 static gboolean
 wait_for_answer(TidePipeline *pipeline, AskFunc ask)
 {
@@ -191,7 +191,7 @@ wait_for_answer(TidePipeline *pipeline, AskFunc ask)
         logged_us = now_us;
         tide_log(TIDE_LOG_ERROR, "start-waits", "%s; %s", answer.text, answer.log_suffix);
       }
-      go_on_waiting(pipeline, g_steal_pointer(&answer.text));
+      keep_waiting(pipeline, g_steal_pointer(&answer.text));
     }
     g_free(answer.text);
     if (pipeline->failure != NULL)
@@ -205,7 +205,7 @@ wait_for_answer(TidePipeline *pipeline, AskFunc ask)
   return FALSE;
 }
 
-/* The starter thread's owner function. */
+/* The start thread's main function. */
 static void
 run_start(gpointer data)
 {
@@ -239,7 +239,8 @@ tide_pipeline_start(TidePipeline *pipeline)
 
 /* ---- stop ---- */
 
-/* Ends the threads that hold messages, rows or connections. Returns what did not end in time; NULL: all did. */
+/* Joins the threads that hold messages, rows or connections. Returns the one that did not end in time; NULL: all
+ * did. */
 static const char *
 join_all(TidePipelineParts *parts, TideThread **starter, gint64 deadline_us)
 {
@@ -254,7 +255,7 @@ join_all(TidePipelineParts *parts, TideThread **starter, gint64 deadline_us)
     if (!tide_consumer_join_until(g_ptr_array_index(parts->consumers, i), deadline_us + CLOSE_US))
       return "a Kafka consumer";
   if (!tide_dead_letter_queue_stop(parts->dead_letters, tide_now_us() + CLOSE_US))
-    return "the keeping of dead letters";
+    return "the dead letter queue";
   tide_lanes_stop(parts->lanes);
   tide_gateways_cancel(parts->gateways);
   for (guint i = 0; i < parts->writers->len; i++)
@@ -275,8 +276,7 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us, guint64 *ret_held
   const char *stuck = join_all(&pipeline->parts, &pipeline->starter, deadline_us);
   if (stuck != NULL) {
     tide_log(TIDE_LOG_ERROR, "thread-stuck",
-             "%s did not end in time: ending without it; what it had not committed is read again at the next start",
-             stuck);
+             "%s did not end in time: ending without it; uncommitted messages are read again at the next start", stuck);
     return TIDE_PIPELINE_STUCK;
   }
   tide_regions_stop(pipeline->parts.regions);

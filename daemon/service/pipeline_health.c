@@ -7,10 +7,10 @@
 
 #include <time.h>
 
-/* A thread that has not gone round for this long beyond its longest lawful wait is stuck. */
+/* A thread that exceeds its longest normal wait by this time is stuck. */
 #define STUCK_US (30 * TIDE_US_PER_S)
 
-/* Regions in the metrics, and how long they stay there at the least. */
+/* Maximum number of regions in the metrics, and their minimum time there. */
 #define MAX_REGIONS 10
 #define REGIONS_INTERVAL_US (10 * TIDE_US_PER_S)
 
@@ -19,12 +19,12 @@ typedef struct Totals {
   guint64 in_flight;
   gint64 oldest_us;
   guint32 n_finished;
-  guint32 n_refused;       /* consumers that the group does not take; the others read all there is */
-  gboolean had_assignment; /* each of the others */
+  guint32 n_refused;       /* consumers that the group rejected; the others read everything */
+  gboolean had_assignment; /* every other consumer had one */
   gboolean fatal;
   gboolean denied;
   gboolean stuck;
-  gboolean reads_on; /* a run to the end */
+  gboolean reads_on; /* of a run to the end */
 } Totals;
 
 void
@@ -68,7 +68,7 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
   }
 }
 
-/* What @loads say of regions, as a gauge: those for which it is above 0. */
+/* Sets a gauge for each region in @loads whose value is above 0. */
 static void
 show_regions(TideMetrics *metrics, const char *name, const char *help, const GArray *loads, gboolean failing)
 {
@@ -86,7 +86,7 @@ show_regions(TideMetrics *metrics, const char *name, const char *help, const GAr
   tide_metrics_show(metrics, name, help, shown);
 }
 
-/* Few of what may be thousands: the hottest, and those that fail. */
+/* Publishes few of possibly thousands: the hottest, and those that fail. */
 static void
 watch_regions(TidePipelineHealth *health, gint64 now_us)
 {
@@ -113,7 +113,7 @@ total(TidePipelineHealth *health, gint64 now_us)
     totals.paused += state.paused;
     for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++)
       totals.paused_for[bit] += state.paused_for[bit];
-    totals.n_finished += state.finished || state.refused ? 1 : 0; /* who is refused has nothing to do */
+    totals.n_finished += state.finished || state.refused ? 1 : 0; /* a rejected consumer has nothing to do */
     totals.n_refused += state.refused ? 1 : 0;
     totals.had_assignment &= state.had_assignment || state.refused;
     totals.reads_on |= state.reads_on;
@@ -152,25 +152,24 @@ kafka_trouble(TidePipelineHealth *health)
   return text;
 }
 
-/* A group in which nobody died has given out its partitions by then: brokers let a new one wait for 3 s. */
+/* A healthy group has assigned partitions by now (initial rebalance delay: 3 s). */
 #define GROUP_WAIT_US (4 * TIDE_US_PER_S)
 
-/* A client that found no broker looks again at the latest after so long (reconnect.backoff.max.ms). */
+/* Maximum time before a client that found no broker tries again (reconnect.backoff.max.ms). */
 #define RECONNECT_US (10 * TIDE_US_PER_S)
 
-/* With startup: fail, beyond kafka.max_poll_interval: until a group has given out its partitions. */
+/* With startup: fail: time beyond kafka.max_poll_interval for a group to assign its partitions. */
 #define START_MARGIN_US (15 * TIDE_US_PER_S)
 
-/* A run to the end is over once nothing but rows that are stuck has waited for so long: what is read last is sealed by
- * then. */
+/* A run to the end is over when it has waited this long only for stuck rows: messages read last are sealed by then. */
 #define STUCK_ROWS_US (5 * TIDE_US_PER_S)
 
-/* Partitions that pause for less are not told of. */
+/* Shorter pauses are not logged. */
 #define PAUSE_SETTLES_US (5 * TIDE_US_PER_S)
 
-/* From when on the group can be expected to give out partitions. */
+/* The time from which the group can be expected to assign partitions. */
 static gint64
-group_begins_us(const TidePipelineHealth *health, const TideKafkaAnswers *answers)
+assignment_expected_us(const TidePipelineHealth *health, const TideKafkaAnswers *answers)
 {
   gboolean were_silent = answers->since_us - health->parts->joined_us > GROUP_WAIT_US;
   return were_silent ? answers->since_us + RECONNECT_US : health->parts->joined_us;
@@ -180,19 +179,19 @@ static char *
 brokers_text(TidePipelineHealth *health)
 {
   g_autofree char *trouble = kafka_trouble(health);
-  return g_strdup_printf("no broker of '%s' answers%s%s; they are asked until one does, and no offset moves meanwhile",
+  return g_strdup_printf("no broker of '%s' answers%s%s; retrying, and no offset is committed meanwhile",
                          health->parts->options.config->kafka.brokers, trouble != NULL ? ": " : "",
                          trouble != NULL ? trouble : "");
 }
 
-/* Why the group gives out no partitions, as far as that is known: what Kafka says is wrong; who does not answer; else
- * that others are waited for, but not which of them and why. */
+/* Explains why the group assigns no partitions: what Kafka reports as wrong; who does not answer; otherwise, that it
+ * waits for members, without knowing which. */
 static char *
 group_text(TidePipelineHealth *health, gint64 now_us)
 {
   const TideKafkaConfig *config = &health->parts->options.config->kafka;
   TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
-  gint64 waited_us = now_us - group_begins_us(health, &answers);
+  gint64 waited_us = now_us - assignment_expected_us(health, &answers);
   gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
   char *trouble = kafka_trouble(health);
   if (trouble != NULL)
@@ -202,18 +201,18 @@ group_text(TidePipelineHealth *health, gint64 now_us)
   if (answers.since_us == 0)
     return brokers_text(health);
   if (answers.group_problem != NULL)
-    return g_strdup_printf("the coordinator of the group '%s' does not answer: %s; it is asked until it does",
-                           config->group, answers.group_problem);
+    return g_strdup_printf("the coordinator of the group '%s' does not answer: %s; retrying", config->group,
+                           answers.group_problem);
   g_autoptr(GDateTime) now = g_date_time_new_now_utc();
   g_autoptr(GDateTime) until = g_date_time_add(now, MAX(left_us, 0));
   g_autofree char *killed =
-      left_us > 0 ? g_date_time_format(until, "one that was killed until its kafka.session_timeout is over, %H:%M:%S "
-                                              "UTC at the latest, and ")
-                  : g_strdup("");
-  return g_strdup_printf("the group '%s' has given out no partitions for %" G_GINT64_FORMAT
-                         " s: it does once all its members have joined, and waits for %sone that lives until its "
-                         "kafka.max_poll_interval is over",
-                         config->group, waited_us / TIDE_US_PER_S, killed);
+      left_us > 0
+          ? g_date_time_format(until, "a killed one until its kafka.session_timeout is over, by %H:%M:%S UTC, and for ")
+          : g_strdup("");
+  return g_strdup_printf(
+      "the group '%s' has assigned no partitions for %" G_GINT64_FORMAT
+      " s: it waits until all its members have joined: for %sa live one until its kafka.max_poll_interval is over",
+      config->group, waited_us / TIDE_US_PER_S, killed);
 }
 
 static gboolean
@@ -222,7 +221,7 @@ are_finished(const TidePipelineHealth *health, const Totals *totals)
   return health->parts->options.until_end && totals->n_finished == health->parts->consumers->len;
 }
 
-/* Why the program must end by itself, as an exit code; 0: it need not. */
+/* The exit code if the program must end by itself; 0: it continues. */
 static int
 fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState goal, gint64 now_us)
 {
@@ -242,13 +241,13 @@ fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState
   g_autofree char *missing = NULL;
   (void)tide_kafka_watch_topics(health->parts->watch, &missing);
   gboolean was_ready = atomic_load_explicit(&health->was_ready, memory_order_relaxed);
-  /* Longer than a rebalance can take: a group that gives out no partitions until then is broken. */
+  /* Longer than any rebalance: a group that has assigned no partitions by then is broken. */
   gint64 limit_us = health->parts->options.config->kafka.max_poll_interval_ms * TIDE_US_PER_MS + START_MARGIN_US;
   gboolean is_late = !totals->had_assignment && now_us - health->parts->joined_us >= limit_us;
   return (missing != NULL && !was_ready) || is_late || goal == TIDE_GOAL_UNKNOWABLE ? TIDE_EXIT_UNAVAILABLE : 0;
 }
 
-/* What keeps a running pipeline from being ready; NULL when nothing does. */
+/* Returns why a running pipeline is not ready; NULL when it is. */
 static char *
 why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
@@ -266,13 +265,13 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   }
   char *missing = NULL;
   if (!tide_kafka_watch_topics(health->parts->watch, &missing))
-    return g_strdup("waiting for Kafka: no broker has said yet whether the topics exist");
+    return g_strdup("waiting for Kafka: no broker has reported yet whether the topics exist");
   if (missing != NULL)
     return missing;
   if (totals->unlocated > 0) {
     g_autofree char *trouble = kafka_trouble(health);
     g_autofree char *partitions = tide_count_of(totals->unlocated, "partition", NULL);
-    return g_strdup_printf("waiting for Kafka: of %s the position is not known: %s", partitions,
+    return g_strdup_printf("waiting for Kafka: the position of %s is unknown: %s", partitions,
                            trouble != NULL ? trouble : "asking the brokers");
   }
   g_autofree char *strangers = NULL;
@@ -290,7 +289,7 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
 }
 
-/* Whether it is time to log again what was logged at @logged_us, which is now then. */
+/* TRUE if it is time to repeat the log line of @logged_us, which is then updated. */
 static gboolean
 may_log(gint64 *logged_us, gint64 now_us)
 {
@@ -300,8 +299,8 @@ may_log(gint64 *logged_us, gint64 now_us)
   return TRUE;
 }
 
-/* As part of the status line. What is read and not committed counts, too: who sees that nothing is left to read is to
- * see why it is not 0. */
+/* Part of the status line. Read but uncommitted messages count as lag, so it explains why the lag is not 0 when all is
+ * read. */
 static char *
 lag_text(const TideKafkaLag *lag)
 {
@@ -325,7 +324,7 @@ tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState 
   state->any_halted = totals.halted > 0 || goal == TIDE_GOAL_HALTED;
   state->finished = health->parts->goal != NULL ? goal == TIDE_GOAL_REACHED || goal == TIDE_GOAL_HALTED
                                                 : are_finished(health, &totals);
-  state->reason = totals.stuck ? g_strdup("a thread has not gone round its loop for too long")
+  state->reason = totals.stuck ? g_strdup("a thread has not completed a round of its loop for too long")
                   : goal == TIDE_GOAL_MISSED || goal == TIDE_GOAL_UNKNOWABLE ? g_steal_pointer(&goal_text)
                                                                              : why_not_ready(health, &totals, now_us);
   if (state->reason == NULL)
@@ -353,7 +352,7 @@ tide_pipeline_state_clear(TidePipelineState *state)
   *state = (TidePipelineState){0};
 }
 
-/* For the line of an outage that is over: how long it was, how far behind we are. (transfer full) */
+/* For the log line at the end of an outage: its duration and the lag. (transfer full) */
 static char *
 after_text(const TidePipelineHealth *health, gint64 since_us, gint64 now_us)
 {
@@ -362,14 +361,14 @@ after_text(const TidePipelineHealth *health, gint64 since_us, gint64 now_us)
   return g_strdup_printf("after %" G_GINT64_FORMAT " s, %s", (now_us - since_us) / TIDE_US_PER_S, lag_part);
 }
 
-/* What pauses for a moment, as in a backlog, is no news. */
+/* Short pauses, as in a backlog, are not reported. */
 static void
 log_pauses(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
   if (totals->paused <= totals->halted) {
     g_autofree char *after = health->pausing_is_said ? after_text(health, health->pausing_us, now_us) : NULL;
     if (after != NULL)
-      tide_log(TIDE_LOG_NOTICE, "partitions-go-on", "partitions go on, %s", after);
+      tide_log(TIDE_LOG_NOTICE, "partitions-go-on", "partitions continue, %s", after);
     health->pausing_us = 0;
     health->pausing_is_said = FALSE;
     return;
@@ -382,9 +381,9 @@ log_pauses(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
   g_autofree char *stalled = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
   const char *why = stalled != NULL ? stalled
                     : tide_budget_has_room_racy(&health->parts->budget)
-                        ? "more of what they have read waits to be written than may (kafka.max_span_messages, the "
+                        ? "more of what they have read waits to be written than allowed (kafka.max_span_messages, the "
                           "tables' shares of limits.memory)"
-                        : "rows that wait to be written fill limits.memory";
+                        : "rows waiting to be written fill limits.memory";
   tide_log(TIDE_LOG_NOTICE, "partitions-pause", "%u of %u partitions pause: %s", totals->paused - totals->halted,
            totals->assigned, why);
 }
@@ -396,7 +395,7 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
   if (troubles->len == 0) {
     g_autofree char *after = health->delayed_us > 0 ? after_text(health, health->delayed_us, now_us) : NULL;
     if (after != NULL)
-      tide_log(TIDE_LOG_NOTICE, "rows-go-on", "what was delayed is written, %s", after);
+      tide_log(TIDE_LOG_NOTICE, "rows-go-on", "delayed rows are written, %s", after);
     health->delayed_us = 0;
     return;
   }
@@ -409,7 +408,7 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
     g_autofree char *text = trouble_text(trouble, now_us);
     const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
     tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, "rows-delayed", fields,
-                    G_N_ELEMENTS(fields), "%s; it is sent again until it is written, offsets stay where they are",
+                    G_N_ELEMENTS(fields), "%s; retrying until it is written, offsets are not committed meanwhile",
                     text);
   }
 }
@@ -420,7 +419,7 @@ since(gboolean is_so, gint64 since_us, gint64 now_us)
   return !is_so ? 0 : since_us > 0 ? since_us : now_us;
 }
 
-/* Whether a run to the end would wait for ever, as nothing comes any more that shows whether rows are to blame. */
+/* Detects that a run to the end would wait for ever, because no more rows arrive that could show the cause. */
 static void
 watch_stuck_rows(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
@@ -446,14 +445,14 @@ log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
   TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
   if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics)
-    return; /* there is no group that anybody could wait for, or another line says why */
-  if (now_us - group_begins_us(health, &answers) < GROUP_WAIT_US || !may_log(&health->group_logged_us, now_us))
+    return; /* there is no group to wait for, or another line gives the reason */
+  if (now_us - assignment_expected_us(health, &answers) < GROUP_WAIT_US || !may_log(&health->group_logged_us, now_us))
     return;
   g_autofree char *text = group_text(health, now_us);
   tide_log(TIDE_LOG_NOTICE, "partitions-awaited", "waiting for partitions: %s", text);
 }
 
-/* What a run to the end waits for, if no other line says so. */
+/* Logs what a run to the end waits for, if no other line does. */
 static void
 log_goal(TidePipelineHealth *health, gint64 now_us)
 {
@@ -471,7 +470,7 @@ log_brokers(TidePipelineHealth *health, gint64 now_us)
     g_autofree char *after =
         health->brokers_logged_us > 0 ? after_text(health, health->brokers_silent_us, now_us) : NULL;
     if (after != NULL)
-      tide_log(TIDE_LOG_NOTICE, "brokers-answer", "the brokers answer %s", after);
+      tide_log(TIDE_LOG_NOTICE, "brokers-answer", "brokers answer again %s", after);
     health->brokers_silent_us = health->brokers_logged_us = 0;
     return;
   }
@@ -504,15 +503,14 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
   }
   if (strangers == NULL || !may_log(&health->strangers_logged_us, now_us))
     return;
-  tide_log(
-      TIDE_LOG_CRIT, "group-stranger",
-      "the group '%s' has members that are not tidemark: %s; messages of the partitions that they are given are not "
-      "written: stop them, or give them a group of their own",
-      group, strangers);
+  tide_log(TIDE_LOG_CRIT, "group-stranger",
+           "the group '%s' has members other than tidemark: %s; messages of the partitions assigned to them are not "
+           "written: stop them, or give them their own group",
+           group, strangers);
 }
 
-/* While members are restarted one by one with another table it is so for a while; and until the first commit after an
- * assignment by what was committed before. */
+/* This is normal while members are restarted one by one with another table, and, until the first commit after an
+ * assignment, because of the previous commit. */
 static void
 log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
@@ -523,16 +521,15 @@ log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us
   if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US || !may_log(&health->other_tables_logged_us, now_us))
     return;
   g_autofree char *partitions = tide_count_of(n, "partition", NULL);
-  tide_log(
-      TIDE_LOG_WARNING, "group-other-tables",
-      "of %s of group '%s' the last commit is of a tidemark whose configuration has other tables, keys or "
-      "columns than this one: rows of those that it lacks are not written: run all instances with the same tables; "
-      "'tidemark check' shows the mark of each host's",
-      partitions, health->parts->options.config->kafka.group);
+  tide_log(TIDE_LOG_WARNING, "group-other-tables",
+           "the last commit of %s of group '%s' is from a tidemark whose configuration has other tables, keys or "
+           "columns: rows for tables that it lacks are not written: run all instances with the same tables; 'tidemark "
+           "check' shows each host's mark",
+           partitions, health->parts->options.config->kafka.group);
 }
 
-/* The program's own timers are monotonic; those of the Kafka client are not. A consumer that starts later has no wait
- * that began before the clock was set. */
+/* The program's own timers are monotonic; the Kafka client's are not. A consumer that starts later has no wait from
+ * before the change. */
 static void
 watch_clock(TidePipelineHealth *health, gboolean is_running)
 {
@@ -541,14 +538,13 @@ watch_clock(TidePipelineHealth *health, gboolean is_running)
   if (jump_us > 0) {
     tide_counter_inc(health->clock_set[1]);
     tide_log(TIDE_LOG_NOTICE, "clock-forward",
-             "the wall clock was set forward by %.1f s; no wait becomes longer, and reading goes on", seconds);
+             "the wall clock was set forward by %.1f s; no wait becomes longer, and reading continues", seconds);
   } else if (jump_us < 0) {
     tide_counter_inc(health->clock_set[0]);
     health->must_rouse = TRUE;
     tide_log(TIDE_LOG_WARNING, "clock-back",
-             "the wall clock was set back by %.1f s; waking the Kafka client, whose waits depend on that clock; if the "
-             "group's coordinator does not answer it for kafka.session_timeout while brokers answer, the program ends "
-             "with 75",
+             "the wall clock was set back by %.1f s; waking the Kafka client, whose waits depend on it; if brokers "
+             "answer but the group's coordinator does not for kafka.session_timeout, the program exits with 75",
              seconds);
   }
   if (!is_running || !health->must_rouse)
@@ -559,7 +555,7 @@ watch_clock(TidePipelineHealth *health, gboolean is_running)
   tide_dead_letter_queue_rouse(health->parts->dead_letters);
 }
 
-/* How fast messages come, and what CPU that takes. */
+/* Measures the message rate and the CPU use. */
 static void
 measure(TidePipelineHealth *health, gint64 now_us)
 {

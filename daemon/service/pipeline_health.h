@@ -1,4 +1,4 @@
-/* How the pipeline is, for readiness, the status line, the gauges and the log. */
+/* The pipeline's health, for readiness, the status line, the gauges and the log. */
 #pragma once
 
 #include "service/clock_watch.h"
@@ -9,10 +9,10 @@
 
 G_BEGIN_DECLS
 
-/* What an operator must know is said again this often; a lane is that when it has failed for so long. */
+/* Interval at which ongoing problems are logged again; a lane counts as in trouble after failing for this long. */
 #define TIDE_TROUBLE_US (30 * TIDE_US_PER_S)
 
-/* Whether what was logged at @logged_us (0: never) need not be told again yet. */
+/* TRUE if the problem logged at @logged_us (0: never) need not be logged again yet. */
 static inline gboolean
 tide_pipeline_was_just_logged(gint64 logged_us, gint64 now_us)
 {
@@ -29,27 +29,27 @@ typedef enum TidePipelineStage {
 
 typedef struct TidePipelineState {
   TidePipelineStage stage;
-  gboolean ready;      /* assigned, or waiting lawfully for partitions, and nothing is halted */
-  gboolean healthy;    /* every thread went round its loop lately */
+  gboolean ready;      /* assigned, or waiting for partitions as in normal operation, and nothing is halted */
+  gboolean healthy;    /* every thread has recently completed a round of its loop */
   gboolean finished;   /* with until_end */
-  int fatal_exit;      /* not 0: it cannot go on, stop and end with this code: a consumer is fenced; or Kafka denies us
-                        * its topics, does not have them or gives out no partitions, and the start is to fail then; or,
-                        * with until_end, nothing is left but dead letters that are too many to be kept, rows that
-                        * HBase refuses for no known reason, or partitions that others have */
+  int fatal_exit;      /* not 0: it cannot continue, so stop and exit with this code: a consumer is fenced; or Kafka
+                        * denies access to the topics, does not have them or assigns no partitions, and startup is set
+                        * to fail; or, with until_end, the only messages left are too many dead letters, rows that HBase
+                        * refuses for no known reason, or messages of partitions that other members have */
   gboolean any_halted; /* a partition is halted until an operator acts */
-  gint64 unread;       /* messages of our partitions; -1: unknown */
+  gint64 unread;       /* messages in our partitions; -1: unknown */
   char *reason;        /* owned: why not ready or not healthy; NULL */
   char *status;        /* owned: one line for STATUS= */
 } TidePipelineState;
 
 void tide_pipeline_state_clear(TidePipelineState *state);
 
-/* A run to the end that waits for nothing but rows of which nothing shows that they are to blame. */
+/* State of a run to the end that waits only for rows with unexplained failures. */
 typedef struct TideStuckRows {
-  gint64 since_us;       /* main thread only; 0: it does not */
-  gint64 read_us;        /* main thread only: since when nothing more is read; 0: something is */
-  _Atomic int exit_code; /* any thread: with which it ends; 0: it goes on */
-  const char *text;      /* why, interned; set once, before exit_code */
+  gint64 since_us;       /* main thread only; 0: it does not wait */
+  gint64 read_us;        /* main thread only: since when nothing more is read; 0: reading continues */
+  _Atomic int exit_code; /* any thread: the exit code; 0: it continues */
+  const char *text;      /* the reason, interned; set once, before exit_code */
 } TideStuckRows;
 
 typedef struct TidePipelineHealth {
@@ -77,17 +77,17 @@ typedef struct TidePipelineHealth {
   gint64 missing_logged_us;
   gint64 goal_logged_us;
   gint64 group_logged_us;
-  gint64 pausing_us; /* since when partitions pause that are not halted; 0: none does */
+  gint64 pausing_us; /* since when partitions are paused, without those halted; 0: none is */
   gboolean pausing_is_said;
   TideStuckRows stuck;
-  gint64 delayed_us;        /* since when rows are delayed that the log told of; 0: none are */
+  gint64 delayed_us;        /* since when the rows reported in the log are delayed; 0: none are */
   gint64 brokers_silent_us; /* since when no broker answers; 0: one does */
-  gint64 brokers_logged_us; /* 0: their silence was not said */
+  gint64 brokers_logged_us; /* 0: their silence was not logged */
   TideClockWatch clock;
-  gboolean must_rouse; /* the consumers, since the wall clock was set back */
+  gboolean must_rouse; /* wake the consumers, because the wall clock was set back */
   TideSummary summary;
   TideRate received;  /* messages */
-  guint64 n_received; /* at the last look, as the next two */
+  guint64 n_received; /* at the last check, like the next two */
   gint64 cpu_us;
   gint64 looked_us;
   /* any thread */
@@ -98,7 +98,7 @@ typedef struct TidePipelineHealth {
 
 void tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *parts);
 
-/* Fills all of @state but its stage, while the parts run. Threads: any. */
+/* Fills all of @state except its stage, while the parts run. Threads: any. */
 void tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState *state);
 
 /* Logs what an operator must know (lanes that fail for 30 s and more, every 30 s) and sets gauges. */

@@ -6,7 +6,7 @@
 #include "util/log.h"
 #include "util/state_directory.h"
 
-/* What there is to charge. */
+/* The memory available for in-flight data. */
 static guint64
 budget_bytes(const TideConfig *config)
 {
@@ -20,7 +20,7 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
   const TideConfig *config = options->config;
   *parts = (TidePipelineParts){.options = *options};
   tide_fingerprint_store_init(&parts->fingerprints, config);
-  /* One budget for each table slot, a share of the whole; those of dated tables begin with them. */
+  /* One budget per table slot, a share of the whole; dated tables share their slot's. */
   tide_budget_init(&parts->budget, budget_bytes(config));
   parts->n_slots = tide_dated_tables_slots(config);
   tide_budget_init_doubt_share(&parts->doubt_budget, &parts->budget);
@@ -158,7 +158,7 @@ tide_pipeline_parts_start_consumers(TidePipelineParts *parts, TideWireProtocol p
     return FALSE;
   for (guint i = 0; i < options->config->sources->len; i++) {
     const TideConfigSource *source = g_ptr_array_index(options->config->sources, i);
-    if (source->readings->decode.schemas != NULL) /* who polls has other partitions */
+    if (source->readings->decode.schemas != NULL) /* the polling thread has other partitions */
       tide_registry_set_waiting(source->readings->decode.schemas, FALSE);
   }
   TideConsumerContext context = {.config = parts->options.config,

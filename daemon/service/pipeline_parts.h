@@ -1,7 +1,7 @@
-/* The parts of the pipeline: makes each of what it needs of the others, and frees them in the opposite order. Who
- * starts and stops them: pipeline.h.
+/* The parts of the pipeline: creates each from those it depends on, and frees them in the opposite order. pipeline.h
+ * starts and stops them.
  *
- * Threads: one at a time; what is written later says so. */
+ * Threads: one at a time; members written later are marked. */
 #pragma once
 
 #include "config/config.h"
@@ -19,12 +19,12 @@ typedef struct TidePipelineOptions {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;     /* borrowed */
   gboolean until_end;
-  gboolean accept_scheme_change;  /* of tables with rows: fingerprint_check.h */
-  gboolean accept_cluster_change; /* than this host remembers: gateways.h */
-  /* Where messages do not come from Kafka: as in consumer.h and dead_letter_queue.h; NULL: they do. */
+  gboolean accept_scheme_change;  /* for tables with rows: fingerprint_check.h */
+  gboolean accept_cluster_change; /* from the one that this host remembers: gateways.h */
+  /* For messages that do not come from Kafka: as in consumer.h and dead_letter_queue.h; NULL: Kafka. */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   TideOriginalFunc find_original;
-  gpointer input_data; /* of both */
+  gpointer input_data; /* for both */
 } TidePipelineOptions;
 
 typedef struct TidePipelineParts {
@@ -50,25 +50,25 @@ typedef struct TidePipelineParts {
   gint64 joined_us;     /* when the consumers began to join the group, monotonic */
 } TidePipelineParts;
 
-/* All but writers and consumers, which run from their making on; nothing runs yet. */
+/* Creates everything except writers and consumers, which run as soon as they are created; nothing runs yet. */
 void tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *options);
-void tide_pipeline_parts_clear(TidePipelineParts *parts); /* when nothing runs any more */
+void tide_pipeline_parts_clear(TidePipelineParts *parts); /* call when nothing runs */
 
-/* Hands on what a reload changed in the configuration, to those who keep it in a form of their own. Threads: any. */
+/* Passes a reload's changes of the configuration to the parts that keep copies. Threads: any. */
 void tide_pipeline_parts_take_changes(TidePipelineParts *parts);
 
 /* Pauses and resumes what the operator has, and logs it. Threads: the main one; once a second. */
 void tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms);
 
-/* Messages that are in flight now: partitions show it at once, consumers what else they show once a second. Threads:
+/* The number of messages in flight: partitions publish it at once, consumers publish the rest once a second. Threads:
  * any. */
 guint64 tide_pipeline_parts_in_flight(const TidePipelineParts *parts);
 
-/* So long HBase is waited for by a start that is to fail: a restart of its Thrift servers is over by then. */
+/* Maximum wait for HBase before a start fails: enough for a restart of its Thrift servers. */
 #define TIDE_PIPELINE_START_LIMIT_US (60 * TIDE_US_PER_S)
 
-/* Whether the start ends where something is missing, instead of waiting for an operator: a run to the end has nobody
- * who looks on. */
+/* TRUE if the start fails on a missing prerequisite instead of waiting for an operator: a run to the end is
+ * unattended. */
 static inline gboolean
 tide_pipeline_parts_fail_early(const TidePipelineParts *parts)
 {

@@ -4,10 +4,10 @@
 #include "service/process_metrics.h"
 #include "util/cgroup_bound.h"
 
-/* Regions that are told of at the most. */
+/* Maximum number of regions in the document. */
 #define MAX_REGIONS 32u
 
-/* A region with fewer failures in a row may just have moved. */
+/* A region with fewer consecutive failures may just have moved. */
 #define MIN_FAILURES 3
 
 /* ---- tables ---- */
@@ -42,7 +42,7 @@ has_table(const GArray *tables, const TideTable *table)
   return FALSE;
 }
 
-/* Those with rows, and behind them all that are declared and have none. */
+/* Lists tables with rows first, then all other declared tables. */
 static GArray *
 list_tables(const TidePipelineParts *parts, gint64 now_us)
 {
@@ -52,7 +52,7 @@ list_tables(const TidePipelineParts *parts, gint64 now_us)
   g_array_set_clear_func(tables, clear_table);
   for (guint i = 0; i < loads->len; i++)
     add_table(parts, tables, &g_array_index(loads, TideLoad, i));
-  g_array_set_clear_func(loads, NULL); /* what they own has moved */
+  g_array_set_clear_func(loads, NULL); /* their contents have moved */
   for (guint i = 0; i < declared->len; i++) {
     TideLoad none = {.table = g_ptr_array_index(declared, i), .failing_seconds = -1};
     if (!has_table(tables, none.table))
@@ -78,7 +78,7 @@ list_regions(const TidePipelineParts *parts, gint64 now_us)
     region.table = region.load.table->name;
     g_array_append_val(regions, region);
   }
-  g_array_set_clear_func(loads, NULL); /* what they own has moved */
+  g_array_set_clear_func(loads, NULL); /* their contents have moved */
   return regions;
 }
 
@@ -116,8 +116,8 @@ tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
   gint64 now_us = tide_now_us(), resident_bytes = tide_process_resident_bytes();
   status->kafka = (TideStatusKafka){
       .group = g_strdup(config->kafka.group), .lag_messages = -1, .lag_seconds = -1, .unread_messages = -1};
-  /* A message is in flight before its rows are and after them, so it is asked for on both sides of theirs: none in
-   * flight would contradict rows in calls. */
+  /* A message is in flight before and after its rows, so messages are counted before and after the rows: otherwise
+   * "none in flight" could contradict rows in calls. */
   guint64 before = tide_pipeline_parts_in_flight(parts);
   status->tables = list_tables(parts, now_us);
   status->regions = list_regions(parts, now_us);
@@ -199,7 +199,7 @@ region_text(const TideStatusRegion *region)
   return g_strdup_printf("the region of '%s' from '%s'", region->table, region->load.region_start);
 }
 
-/* Of what fails, that for the longest; of those that are full, that with most rows waiting. */
+/* Chooses the region that fails longest, and of the full ones that with most waiting rows. */
 static void
 add_region(TideBottleneckFacts *facts, const TideStatusRegion *region, char **failing, char **full)
 {
@@ -217,7 +217,7 @@ add_region(TideBottleneckFacts *facts, const TideStatusRegion *region, char **fa
   }
 }
 
-/* The one that all rows in calls are of, while others are written. (transfer full) (nullable) */
+/* Returns the region of all rows in calls, while others are written. (transfer full) (nullable) */
 static char *
 only_called_region(const GArray *regions)
 {
@@ -235,10 +235,10 @@ only_called_region(const GArray *regions)
   return called != NULL && others_are_written ? region_text(called) : NULL;
 }
 
-/* @list: (nullable). Its element @i; NULL: it has fewer. */
+/* @list: (nullable). Returns element @i; NULL: the list is shorter. */
 #define ITEM(list, Type, i) ((list) != NULL && (i) < (list)->len ? &g_array_index(list, Type, i) : NULL)
 
-/* What of the lists of @status a verdict rests on. */
+/* Adds the facts from the lists of @status. */
 static void
 add_lists(TideBottleneckFacts *facts, const TideStatus *status)
 {
@@ -286,7 +286,7 @@ add_lists(TideBottleneckFacts *facts, const TideStatus *status)
   }
 }
 
-/* Of the first region, to which most rows go. */
+/* Judges the first region, which receives most rows. */
 static TideBottleneckVerdict
 judge_hot_region(const TideStatus *status)
 {
@@ -309,7 +309,6 @@ judge_hot_region(const TideStatus *status)
   return tide_hot_region_judge(&facts);
 }
 
-/* From the rest of @status. */
 void
 tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
 {

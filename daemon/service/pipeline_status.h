@@ -1,5 +1,5 @@
-/* What the document of /status tells of the pipeline, taken while its threads work on: of what they publish, and under
- * locks that are held for copying only. */
+/* Fills the /status document from the running pipeline: from published values, and under locks that are held for
+ * copying only. */
 #pragma once
 
 #include "service/bottleneck.h"
@@ -8,19 +8,20 @@
 
 G_BEGIN_DECLS
 
-/* What is known before anything runs, too: gateways, tables, memory, dead letters, configuration. Threads: any. */
+/* Fills what is known even before anything runs: gateways, tables, memory, dead letters, configuration. Threads:
+ * any. */
 void tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status);
 
-/* Partitions, writers and CPU, while the parts run. Threads: any. */
+/* Fills partitions, writers and CPU, while the parts run. Threads: any. */
 void tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *status);
 
-/* What limits, and whether now is a good moment for a restart: from all that is filled in @status by then. */
+/* Judges what limits the speed, and whether now is a good moment for a restart, from the data already in @status. */
 void tide_pipeline_status_judge(const TideConfig *config, TideStatus *status);
 
-/* What /status says in words, as gauges: what limits, and whether now is a good moment for a restart. A dashboard answers
- * these two with them, by the same rules. Threads: one at a time. */
+/* The verdicts of /status as gauges: what limits the speed, and whether now is a good moment for a restart. Dashboards
+ * thus use the same rules. Threads: one at a time. */
 typedef struct TideVerdictMetrics {
-  TideGauge *limited_by[TIDE_N_LIMITS]; /* the metrics' */
+  TideGauge *limited_by[TIDE_N_LIMITS]; /* owned by the metrics */
   TideGauge *restart_is_good;
 } TideVerdictMetrics;
 

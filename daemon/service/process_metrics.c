@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* In the words of proc(5), counted from 0 behind the program's name, which may hold spaces. */
+/* A field of proc(5), counted from 0 after the program's name, which may contain spaces. */
 #define STAT_STARTTIME 19
 
 static gint64
@@ -19,7 +19,7 @@ clock_ms(clockid_t clock)
   return (gint64)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Since 1970. /proc/stat, where others read when the machine was started, is hidden from the unit. 0: unknown */
+/* Start time since 1970. /proc/stat, the usual source of the boot time, is hidden from the unit. 0: unknown */
 static gint64
 started_ms(void)
 {
@@ -50,7 +50,7 @@ count_open_fds(void)
   g_autoptr(GDir) directory = g_dir_open("/proc/self/fd", 0, NULL);
   if (directory == NULL)
     return TIDE_GAUGE_UNKNOWN;
-  gint64 n = -1; /* the directory's own */
+  gint64 n = -1; /* excludes the directory's own */
   while (g_dir_read_name(directory) != NULL)
     n++;
   return n;

@@ -1,6 +1,6 @@
-/* What the process costs, by the names that the client libraries of Prometheus give it, and which program it is.
+/* Metrics of the process and its build, named like those of Prometheus client libraries.
  *
- * Threads: who renders the metrics, one at a time. */
+ * Threads: the one that renders the metrics, one at a time. */
 #pragma once
 
 #include "util/metrics.h"
@@ -16,10 +16,10 @@ typedef struct TideProcessMetrics {
 void tide_process_metrics_init(TideProcessMetrics *process, TideMetrics *metrics, const char *version,
                                const char *revision);
 
-/* TIDE_GAUGE_UNKNOWN where the kernel does not say. Threads: any. */
+/* TIDE_GAUGE_UNKNOWN if the kernel does not report it. Threads: any. */
 gint64 tide_process_resident_bytes(void);
 
-/* Asks the kernel. Once before each rendering. */
+/* Asks the kernel. Call once before each rendering. */
 void tide_process_metrics_update(TideProcessMetrics *process);
 
 G_END_DECLS

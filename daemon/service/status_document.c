@@ -40,7 +40,7 @@ struct Group {
     fields, G_N_ELEMENTS(fields)                                                                                       \
   }
 
-/* Where @member of @type is; one that is not of the type @of does not compile. */
+/* The offset of @member in @type; does not compile if its type is not @of. */
 #define OFFSET(type, member, of) (offsetof(type, member) + _Generic(&((type *)NULL)->member, of * : 0))
 
 #define TEXT(type, member)                                                                                             \
@@ -373,7 +373,7 @@ tide_status_print(const TideStatus *status)
 
 /* ---- as plain tables ---- */
 
-/* A value of which there is none is left empty. */
+/* A null value becomes an empty cell. */
 static void
 append_value(GString *page, const Field *field, gconstpointer at)
 {
@@ -420,7 +420,7 @@ append_list(GString *page, const Field *field, const GArray *list)
   g_string_append(page, "</tr></table></div>\n");
 }
 
-/* Its plain members are a table of two columns, each other one a table behind it. */
+/* Prints plain members as a table of two columns, and each other member as a table after it. */
 static void
 append_object(GString *page, const char *title, const Group *group, const guint8 *base)
 {
@@ -480,7 +480,7 @@ tide_status_print_reference(void)
   return g_string_free(out, FALSE);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 void
 tide_status_reload_clear(TideStatusReload *reload)

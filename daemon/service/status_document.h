@@ -1,5 +1,5 @@
-/* The document of /status: one table says which members it has, and what each means. The JSON is written by it, and
- * docs/status.md is made of it.
+/* The document of /status: one table defines its members and their meaning. It produces the JSON and the table in
+ * docs/status.md.
  *
  * Threads: one at a time. */
 #pragma once
@@ -19,10 +19,10 @@ typedef struct TideStatusKafka {
   gint64 assigned_partitions;
   gint64 halted_partitions;
   gint64 paused_partitions;
-  gint64 lag_messages; /* -1: unknown, as below */
+  gint64 lag_messages; /* -1: unknown, also below */
   gint64 lag_seconds;
   gint64 unread_messages;
-  int throttle_ms; /* that brokers make consumers wait now */
+  int throttle_ms; /* delay that brokers now impose on consumers */
   gint64 in_flight_messages;
   double messages_per_second;
   char *trouble; /* owned: NULL: none */
@@ -31,9 +31,9 @@ typedef struct TideStatusKafka {
 typedef struct TideStatusTable {
   TideLoad load;
   const char *name; /* borrowed */
-  gint64 regions;   /* 0: not known */
+  gint64 regions;   /* 0: unknown */
   gint64 memory_bytes;
-  double memory_share; /* of what one table may hold */
+  double memory_share; /* share of one table's maximum */
 } TideStatusTable;
 
 typedef struct TideStatusRegion {
@@ -59,13 +59,13 @@ typedef struct TideStatusOperator {
 typedef struct TideStatusWriter {
   gint64 index;
   const char *gateway; /* borrowed; NULL: none yet */
-  double call_seconds; /* below 0: none runs */
+  double call_seconds; /* negative: no call runs */
 } TideStatusWriter;
 
 typedef struct TideStatusDeadLetters {
   char *place;           /* owned: NULL: there is none */
-  char *stalled;         /* owned: why none are kept; NULL: they are */
-  gboolean has_too_many; /* which is why */
+  char *stalled;         /* owned: why none are stored; NULL: they are */
+  gboolean has_too_many; /* the reason for stalled */
   TideDeadLettersView view;
 } TideStatusDeadLetters;
 
@@ -75,12 +75,13 @@ typedef struct TideStatusMemory {
   gint64 used_bytes;
   gint64 doubt_bytes;
   gint64 resident_bytes;
-  double held_share; /* of the last second or so, that the consumer that waits most read nothing for it */
+  double held_share; /* share of about the last second in which the longest-waiting consumer read nothing for lack of
+                      * memory */
 } TideStatusMemory;
 
 typedef struct TideStatusCpu {
   gint64 cores;
-  double process; /* cores that are taken, over the last seconds */
+  double process; /* cores in use, over the last seconds */
   double busiest_consumer;
 } TideStatusCpu;
 
@@ -103,12 +104,12 @@ typedef struct TideStatusHotRegion {
 typedef struct TideStatusReload {
   const char *result;  /* literal: "none", "taken_over", "failed" */
   char *at;            /* owned: when; NULL: none since the start */
-  char *taken_over;    /* owned: options, by commas; NULL: none were, or it failed */
-  char *needs_restart; /* owned: likewise; of the last right file */
+  char *taken_over;    /* owned: options, separated by commas; NULL: none, or it failed */
+  char *needs_restart; /* owned: likewise; of the last valid file */
   char *error;         /* owned: why it failed; NULL: it did not */
 } TideStatusReload;
 
-/* Zeroes and NULL are an empty one. */
+/* Zeroes and NULL are an empty document. */
 typedef struct TideStatus {
   const char *version; /* borrowed */
   char *started_at;    /* owned */
@@ -139,16 +140,16 @@ typedef struct TideStatus {
 void tide_status_clear(TideStatus *status);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideStatus, tide_status_clear)
 
-/* What @reload owns; it is an empty one then. */
+/* Frees the members of @reload and empties it. */
 void tide_status_reload_clear(TideStatusReload *reload);
 
-/* As JSON, and a line break. (transfer full) */
+/* As JSON with a line break. (transfer full) */
 char *tide_status_print(const TideStatus *status);
 
 /* As HTML: a table for each object and list, for browsers without scripts. (transfer full) */
 char *tide_status_print_tables(const TideStatus *status);
 
-/* docs/status.md's table of all members. (transfer full) */
+/* The table of all members in docs/status.md. (transfer full) */
 char *tide_status_print_reference(void);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-/* The line that a log has once a minute at the most: how fast it goes, how far behind it is, and what is in trouble.
- * While nothing comes and nothing is wrong there is none.
+/* A log line at most once a minute with speed, lag and problems. There is none while nothing arrives and nothing is
+ * wrong.
  *
  * Threads: the main one only. */
 #pragma once
@@ -12,16 +12,16 @@ G_BEGIN_DECLS
 
 typedef struct TideSummaryFacts {
   guint64 n_messages; /* read, since the start */
-  guint64 n_rows;     /* that HBase acknowledged, since the start */
+  guint64 n_rows;     /* acknowledged by HBase, since the start */
   guint64 in_flight_messages;
   guint32 partitions;
   guint32 paused_partitions;
   guint32 troubled_lanes;
-  const char *lag; /* in words */
+  const char *lag; /* as text */
 } TideSummaryFacts;
 
 typedef struct TideSummary {
-  gint64 looked_us; /* when the minute began; 0: none did */
+  gint64 looked_us; /* start of the minute; 0: none yet */
   guint64 n_messages, n_rows;
 } TideSummary;
 

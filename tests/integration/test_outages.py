@@ -150,7 +150,7 @@ class Withheld(Case):
         producer.send(readings(5, 3))
         self.send(readings(8, 4))
         wait_until(lambda: daemon.metric(UNDECIDED) == 7, daemon.log_tail)
-        self.assertIn("7 messages may not be read before a transaction ends, which is open at offset 6 of "
+        self.assertIn("7 messages cannot be read until a transaction ends, which is open at offset 6 of "
                       f"'{self.name}' partition 0", self.limited_by(daemon))
         producer.commit()
         daemon.wait_metric(WRITTEN, 12)
@@ -168,7 +168,7 @@ class Withheld(Case):
         daemon = self.daemon()
         daemon.start()
         wait_until(lambda: daemon.metric(THROTTLED) > 0, daemon.log_tail)
-        wait_until(lambda: "brokers make the consumers wait" in self.limited_by(daemon), lambda: self.limited_by(daemon))
+        wait_until(lambda: "brokers delay the consumers" in self.limited_by(daemon), lambda: self.limited_by(daemon))
         daemon.kill9()
 
     def configure_quota(self, what: str, value: str) -> None:

@@ -32,7 +32,7 @@ class End(Case):
         n_messages = self.simulate("--readings", "3000", "--machines", "100", "--metrics", "3")
         daemon = self.daemon()
         self.run_to_end(daemon)
-        self.assertIn("stopped: all that was read is acknowledged and committed [", daemon.log_text())
+        self.assertIn("stopped: all messages read are acknowledged and committed [", daemon.log_text())
         self.assertEqual(daemon.committed(), n_messages)
         self.assert_tables_hold_what_was_sent()
         # With nothing left, it ends as well.

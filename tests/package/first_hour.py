@@ -150,7 +150,7 @@ class FirstHour:
         assert refused.returncode != 0, refused
         self.wait_reload("error", "log_levle")
         assert "--url" in self.machine.run("tidemark", "status").stderr
-        self.page(r"The last reload failed, all stays as it was: [^<]*log_levle")
+        self.page(r"The last reload failed, the previous configuration stays in force: [^<]*log_levle")
         self.send()
         self.assert_rows()
         self.edit("log_levle", "log_level")

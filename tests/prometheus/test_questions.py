@@ -82,7 +82,7 @@ class Questions(unittest.TestCase):
         self.world.flows = True
         self.start()
         self.world.gateway.ask("fault", "none", "call=putMultiple", "delay-reply-ms=400")
-        self.wait_said(rf"^Limited by    gateway: gateway '{slow}' takes several times as long for a row as the fastest(; the daemon keeps up .*)?$",
+        self.wait_said(rf"^Limited by    gateway: gateway '{slow}' takes several times as long per row as the fastest(; the daemon keeps up .*)?$",
                        rf"^{slow} +slow ",
                        rf"^{quick} +up ")
 
@@ -90,7 +90,7 @@ class Questions(unittest.TestCase):
         self.start()
         self.world.send([b"{", b"{", b'{"h":"a","v":1}'])
         at = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-        self.wait_said(rf"^Dead letters  3 kept since the start, the first at {at}, in .*letters\.jsonl$",
+        self.wait_said(rf"^Dead letters  3 stored since the start, the first at {at}, in .*letters\.jsonl$",
                        rf"^parse +2  {at}  not in the declared format: ",
                        rf"^missing_field +1  {at}  a field that the key or the time needs (?s:.*?)'ts'",  # to its end, on lines below
                        rf"^{at}  t +[01] +\d  parse")
@@ -101,11 +101,11 @@ class Questions(unittest.TestCase):
         self.world.wait("its gauge", lambda: self.gauge("tidemark_restart_good_now") == {(): 1})
         self.world.gateway.ask("fault", "io-error", "call=putMultiple", "row-prefix=x", MOVED)
         self.world.send_readings(40)
-        self.wait_said(r"^Restart now   better not: [\d,]+ messages are in flight, and the stop may not get to write them in 2 s .* none is lost; "
+        self.wait_said(r"^Restart now   better not: [\d,]+ messages are in flight, and the stop may not write them within 2 s .* without loss; "
                        r"calls to the region of 'T' from 'x' have failed for \d+ s: ")
         self.assertEqual(self.gauge("tidemark_restart_good_now"), {(): 0})
         self.world.send_readings(400)  # the other region is not hot because this one takes nothing
-        self.wait_said(r"^Hot region    none: the first region of 'T' takes \d+ rows/s, .*; calls to others of its table fail")
+        self.wait_said(r"^Hot region    none: the first region of 'T' takes \d+ rows/s, .*; calls to other regions of its table fail")
         self.world.gateway.ask("clear")
         self.wait_said(r"^Restart now   yes: nothing is in flight$")
 
@@ -117,7 +117,7 @@ class Questions(unittest.TestCase):
         self.wait_said(r"^Hot region    none: the (first region of 'T'|region of 'T' from 'x') takes \d+ rows/s, 5\d % of all; the other one of its table \d+ rows/s")
         self.world.send_readings(2000, {"h": "x1"})
         self.wait_said(r"^Hot region    hot: the region of 'T' from 'x' takes \d+ rows/s, [89]\d % of all; the other one of its table \d+ rows/s; "
-                       r"docs/row-keys.md says which keys spread$")
+                       r"docs/row-keys.md for keys that spread rows$")
 
 
 if __name__ == "__main__":

@@ -127,14 +127,14 @@ class Life:
         """The same process goes on, by the new file or, where that has a mistake, by the old one."""
         pid = self.machine.show(UNIT, "MainPID")
         self.machine.out("systemctl", "reload", UNIT)
-        self.wait_says("reloaded: nothing to take over")
+        self.wait_says("reloaded: no changes")
         self.configure("tidemark", service={"http": "off", "log_level": "debug"})
         self.machine.out("systemctl", "reload", UNIT)
         self.wait_says("reloaded: service.log_level")
         self.configure("tidemark", service={"http": "off", "log_levle": "info"})
         refused = self.machine.run("systemctl", "reload", UNIT)
         assert refused.returncode != 0, refused
-        self.wait_says("reload failed, all stays as it was: .*log_levle")
+        self.wait_says("reload failed, the previous configuration stays in force: .*log_levle")
         assert self.machine.wait(lambda: self.machine.show(UNIT, "StatusText").startswith("reload failed")), \
             self.machine.show(UNIT, "StatusText")
         self.wait_ready()
@@ -180,12 +180,12 @@ class Life:
         assert self.machine.run("dd", "if=/dev/zero", f"of={filler}", "bs=64k").returncode != 0
         self.produce("no reading")
         held = self.produced - 1
-        self.wait_says("dead letters cannot be kept: .*No space left on device", "not ready any more: dead letters cannot be kept",
+        self.wait_says("dead letters cannot be kept: .*No space left on device", "no longer ready: dead letters cannot be kept",
                        "1 of 1 partitions pause: dead letters cannot be kept")
         assert self.kafka.committed("tidemark", [("t", 0)]) == {("t", 0): held}
         assert self.machine.out("cat", letters) == ""
         self.machine.out("rm", filler)
-        self.wait_says("dead letters can be kept again", "ready again after [0-9]+ s: ", "partitions go on, after [0-9]+ s, lag")
+        self.wait_says("dead letters can be kept again", "ready again after [0-9]+ s: ", "partitions continue, after [0-9]+ s, lag")
         self.rows_pass()
         assert self.machine.out("cat", letters).count("\n") == 1
         self.say("no room for a dead letter: held, said, and gone on with when there was room")
@@ -194,7 +194,7 @@ class Life:
         self.machine.out("systemctl", "stop", UNIT)
         assert self.machine.show(UNIT, "ActiveState") == "inactive"
         assert self.machine.show(UNIT, "Result") == "success" and self.machine.show(UNIT, "ExecMainStatus") == "0"
-        assert self.says("stopped: all that was read is acknowledged and committed")
+        assert self.says("stopped: all messages read are acknowledged and committed")
         assert self.kafka.committed("tidemark", [("t", 0)]) == {("t", 0): self.produced}
         self.say(f"stopped: exit code 0, offset {self.produced} committed")
 

@@ -69,7 +69,7 @@ test_leader_that_does_not_answer_holds_no_other(PipelineFixture *fixture, gconst
       running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .kafka = kafka});
   g_assert_true(mock_kafka_wait_committed(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 10,
                                           tide_now_us() + 60 * TIDE_US_PER_S));
-  running_pipeline_wait_reason(running, "the position is not known");
+  running_pipeline_wait_reason(running, "is unknown: ");
   mock_kafka_set_broker_up(fixture->kafka, 3, TRUE);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_ready(running);

@@ -417,8 +417,8 @@ static const SuspendCase suspend_cases[] = {
     {"B11-D11-disabled-table-is-waited-for", NULL},
     {"B11-D11-table-without-its-family-is-waited-for",
      "add the column family in the HBase shell with: alter 'METRIC', 'FAMILY'"},
-    {"B11-D11-forbidden-table-is-waited-for", "user 'tidemark' has no right WRITE on table 'METRIC'; in the HBase "
-                                              "shell: grant \"tidemark\", \"RW\", \"METRIC\""},
+    {"B11-D11-forbidden-table-is-waited-for", "user 'tidemark' lacks the right WRITE on table 'METRIC'; grant it in "
+                                              "the HBase shell: grant \"tidemark\", \"RW\", \"METRIC\""},
 };
 
 static void

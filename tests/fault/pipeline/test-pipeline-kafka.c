@@ -77,7 +77,7 @@ waits_for_a_dead_member(const TidePipelineState *state, gpointer data)
     return FALSE;
   gboolean says_when = strstr(state->reason, "the group 'tidemark' keeps partitions for a member") != NULL &&
                        strstr(state->reason, " UTC at the latest") != NULL;
-  return says_when || strstr(state->reason, "the group 'tidemark' has given out no partitions for ") != NULL;
+  return says_when || strstr(state->reason, "the group 'tidemark' has assigned no partitions for ") != NULL;
 }
 
 /* After a kill the group waits for the dead one's session; here its coordinator is slow to answer, which is the same to

@@ -179,7 +179,7 @@ test_partitions_are_asked_about_until_the_brokers_answer(PipelineFixture *fixtur
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 4);
   mock_kafka_push_errors(fixture->kafka, question->request, question->code, 1000);
   RunningPipeline *running = start(fixture, question->kafka);
-  running_pipeline_wait_not_ready(running, "the position is not known");
+  running_pipeline_wait_not_ready(running, "is unknown: ");
   mock_kafka_clear_errors(fixture->kafka, question->request);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_ready(running);
@@ -196,7 +196,7 @@ test_stop_before_an_answer(PipelineFixture *fixture, gconstpointer data)
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 4);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH, RD_KAFKA_RESP_ERR_NOT_COORDINATOR, 1000);
   RunningPipeline *running = start(fixture, data);
-  running_pipeline_wait_not_ready(running, "the position is not known");
+  running_pipeline_wait_not_ready(running, "is unknown: ");
   running_pipeline_end(running);
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_OFFSET_FETCH);
   g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 4);

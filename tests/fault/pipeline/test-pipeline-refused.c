@@ -224,7 +224,7 @@ REFUSED_TEST("/pipeline-refused/history/B11-table-that-answers-again-is-not-susp
                                          "permissions (user=tidemark, scope=default:METRIC, action=WRITE)",
                               .can_retry = TIDE_CAN_RETRY_NO};
   scripted_gateway_add_fault(fixture->gateways[0], &denied);
-  running_pipeline_wait_not_ready(running, "has no right WRITE on table 'METRIC'");
+  running_pipeline_wait_not_ready(running, "lacks the right WRITE on table 'METRIC'");
   scripted_gateway_clear_faults(fixture->gateways[0]);
   fault = refuse(fixture, "bad");
   pipeline_fixture_wait_hits(fixture, fault, 2);

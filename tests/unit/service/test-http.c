@@ -208,7 +208,7 @@ TEST("/http/listen/cannot-be-served")
       {"localhost:9464", TIDE_ERROR_CONFIG, "'service.http'"},
       {"9464", TIDE_ERROR_CONFIG, "'service.http'"},
       {taken, TIDE_ERROR_UNAVAILABLE,
-       "another process has it; stop that one, or choose another port in 'service.http'"},
+       "another process uses it; stop that one, or choose another port in 'service.http'"},
       /* an address for documentation: no interface has it */
       {"203.0.113.1:9464", TIDE_ERROR_UNAVAILABLE, "'service.http'"},
   };

@@ -55,7 +55,7 @@ TEST("/bottleneck/kafka")
   facts.unread_messages = 17;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "17 messages are to be read");
   facts.unread_messages = -1;
-  assert_limit(&facts, TIDE_LIMIT_KAFKA, "have not said yet");
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "have not yet reported");
   facts.partitions = 0;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: others of the group");
   facts.brokers_answer = FALSE;
@@ -73,9 +73,8 @@ TEST("/bottleneck/K10-what-brokers-withhold")
   TideBottleneckFacts facts = well();
   facts.unread_messages = 510;
   facts.throttle_ms = 3100;
-  bottleneck_assert_says(
-      &facts, "510 messages are to be read, and brokers make the consumers wait, 3100 ms the last time: a quota "
-              "of theirs for this user or client, which 'kafka-configs.sh --describe' shows");
+  bottleneck_assert_says(&facts, "510 messages are to be read, and brokers delay the consumers, last by 3100 ms: a "
+                                 "quota for this user or client, shown by 'kafka-configs.sh --describe'");
   facts.undecided.messages = 509; /* another can be read */
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "510 messages are to be read");
   facts.undecided.messages = 510;
@@ -83,8 +82,8 @@ TEST("/bottleneck/K10-what-brokers-withhold")
   facts.undecided.partition = 3;
   facts.undecided.offset = 253;
   bottleneck_assert_says(
-      &facts, "510 messages may not be read before a transaction ends, which is open at offset 253 of 'metrics' "
-              "partition 3; if its producer is gone, 'kafka-transactions.sh find-hanging' and 'abort' end it");
+      &facts, "510 messages cannot be read until a transaction ends, which is open at offset 253 of 'metrics' "
+              "partition 3; if its producer is gone, end it with 'kafka-transactions.sh find-hanging' and 'abort'");
 }
 
 TEST("/bottleneck/cpu")
@@ -104,7 +103,7 @@ TEST("/bottleneck/memory")
   facts.memory_share = 0.89;
   assert_limit(&facts, TIDE_LIMIT_CPU, "97 %");
   facts.memory_share = 0.95;
-  assert_limit(&facts, TIDE_LIMIT_MEMORY, "95 % of the memory");
+  assert_limit(&facts, TIDE_LIMIT_MEMORY, "95 % of the in-flight memory");
   facts.memory_share = 0.5;
   facts.memory_held = 0.19;
   assert_limit(&facts, TIDE_LIMIT_CPU, "97 %");
@@ -156,7 +155,7 @@ TEST("/bottleneck/a-gateway")
   /* K16: throttling is the same silence. */
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "list_quotas");
   facts.called_region = "the region of 'T' from 'k'";
-  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "3.0 s; all rows in calls are of the region of 'T' from 'k', while others");
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "3.0 s; all rows in calls are for the region of 'T' from 'k', while others");
   facts.gateways_up = 0;
   facts.reason = "refused";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
@@ -167,8 +166,8 @@ TEST("/bottleneck/a-gateway")
 /* Whether anything waits for the slow one. */
 TEST("/bottleneck/a-slow-gateway-may-be-no-harm")
 {
-  static const char alone[] = "gateway 'gw1:9090' takes several times as long for a row as the fastest";
-  static const char keeps_up[] = "fastest; the daemon keeps up all the same: all that Kafka has was read";
+  static const char alone[] = "gateway 'gw1:9090' takes several times as long per row as the fastest";
+  static const char keeps_up[] = "fastest; the daemon keeps up nevertheless: all messages in Kafka have been read";
   TideBottleneckFacts facts = well();
   facts.slow_gateway = "gw1:9090";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, keeps_up);
@@ -245,9 +244,9 @@ TEST("/bottleneck/restart")
   facts.gateways_up = 0;
   assert_restart(&facts, TRUE, "nothing is in flight");
   facts.in_flight_messages = 1;
-  assert_restart(&facts, FALSE, "1 message is in flight, and the stop may not get to write it in 30 s");
+  assert_restart(&facts, FALSE, "1 message is in flight, and the stop may not write it within 30 s");
   facts.in_flight_messages = 9;
-  assert_restart(&facts, FALSE, "9 messages are in flight, and the stop may not get to write them in 30 s");
+  assert_restart(&facts, FALSE, "9 messages are in flight, and the stop may not write them within 30 s");
   facts.gateways_up = 1;
   assert_restart(&facts, TRUE, "the stop writes and commits them");
   facts.slow_gateway = "gw1:9090"; /* slower, and yet in time */
@@ -262,7 +261,7 @@ TEST("/bottleneck/restart")
   facts.dead_letters_stalled = "correct the configuration and restart";
   assert_restart(&facts, FALSE, "has not answered a call for 4.0 s");
   facts.longest_call_seconds = 0;
-  assert_restart(&facts, TRUE, "once the cause is corrected: 9 messages are in flight");
+  assert_restart(&facts, TRUE, "once the cause is fixed: 9 messages are in flight");
 }
 
 /* Whether the rows that wait are written within limits.drain_timeout: at the rate of writers that do what they can. */
@@ -274,7 +273,7 @@ TEST("/bottleneck/restart-takes-time")
   facts.in_flight_rows = 120;
   facts.busy_writers = 3;
   facts.rows_per_second = 100;
-  assert_restart(&facts, FALSE, "none is lost; 3,020 rows take 30 s at the present 100.0 rows/s");
+  assert_restart(&facts, FALSE, "without loss; 3,020 rows take 30 s at the present 100.0 rows/s");
   facts.in_flight_rows = 100;
   assert_restart(&facts, TRUE, "the stop writes and commits them");
   facts.rows_per_second = 25;
@@ -300,17 +299,17 @@ TEST("/bottleneck/hot-region")
   TideHotRegionFacts facts = {0};
   assert_hot(&facts, FALSE, "no rows are written now");
   facts = (TideHotRegionFacts){"the region of 'T' from 'k'", 0.4, 0.5, 0.8, 5};
-  assert_hot(&facts, FALSE, "no region takes a row a second");
+  assert_hot(&facts, FALSE, "no region receives a row a second");
   facts = (TideHotRegionFacts){"the region of 'T' from 'k'", 60, 0.3, 200, 5};
-  assert_hot(&facts, FALSE, "takes 60 rows/s, 30 % of all; each of the 4 others of its table 35 rows/s on average");
+  assert_hot(&facts, FALSE, "receives 60 rows/s, 30 % of all; each of the 4 others of its table 35 rows/s on average");
   facts.rows_per_second = 66; /* the others have 33.5 each */
   assert_hot(&facts, FALSE, "66 rows/s");
   facts.rows_per_second = 67;
   assert_hot(&facts, TRUE, "67 rows/s");
   facts.rows_per_second = 200;
-  assert_hot(&facts, TRUE, "others of its table 0 rows/s on average; docs/row-keys.md says");
+  assert_hot(&facts, TRUE, "others of its table 0 rows/s on average; see docs/row-keys.md");
   facts.others_fail = TRUE;
-  assert_hot(&facts, FALSE, "200 rows/s, 30 % of all; calls to others of its table fail");
+  assert_hot(&facts, FALSE, "200 rows/s, 30 % of all; calls to other regions of its table fail");
   facts.table_regions = 1;
   assert_hot(&facts, FALSE, "its table has no other");
   facts.table_regions = 0;
