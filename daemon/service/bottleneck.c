@@ -257,6 +257,14 @@ why_not_drained(const TideBottleneckFacts *facts)
 TideBottleneckVerdict
 tide_restart_judge(const TideBottleneckFacts *facts)
 {
+  if (facts->held_partitions > 0) {
+    g_autofree char *held =
+        tide_count_of((guint64)facts->held_partitions, "partition has a held offset", "partitions have held offsets");
+    return (TideBottleneckVerdict){
+        .why = g_strdup_printf("%s: messages after it would be read and written again, without loss; see 'held' of "
+                               "each partition for how long",
+                               held)};
+  }
   if (facts->in_flight_messages == 0)
     return (TideBottleneckVerdict){.is_good = TRUE, .why = g_strdup("nothing is in flight")};
   gboolean is_one = facts->in_flight_messages == 1;

@@ -34,6 +34,7 @@ typedef struct TideBottleneckFacts {
   gint64 partitions;
   gint64 halted_partitions;
   gint64 memory_paused_partitions;
+  gint64 held_partitions; /* whose committed offset stays behind what is written */
   gint64 unread_messages; /* -1: unknown */
   struct {
     gint64 messages; /* the part of these that an open transaction blocks ... */

@@ -243,6 +243,9 @@ TEST("/bottleneck/restart")
   TideBottleneckFacts facts = well();
   facts.gateways_up = 0;
   assert_restart(&facts, TRUE, "nothing is in flight");
+  facts.held_partitions = 1;
+  assert_restart(&facts, FALSE, "1 partition has a held offset: messages after it would be read and written again");
+  facts.held_partitions = 0;
   facts.in_flight_messages = 1;
   assert_restart(&facts, FALSE, "1 message is in flight, and the stop may not write it within 30 s");
   facts.in_flight_messages = 9;
