@@ -7,16 +7,16 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Of the file's text at once. */
+/* Bytes read from the file at once. */
 #define CHUNK_BYTES (256u << 10)
 
-/* What a block begins with. */
+/* Maximum size of a block's header. */
 #define BLOCK_HEAD_MAX_BYTES 20u
 
-/* Of what Python's writers leave of zlib's form behind a block: they cut one byte off its checksum, and not four. */
+/* Rest of zlib's checksum that Python's writers leave after a block: they cut off one byte instead of four. */
 #define ZLIB_CHECKSUM_BYTES 4u
 
-/* Behind a block that snappy made. */
+/* Checksum after a block compressed by snappy. */
 #define SNAPPY_CHECKSUM_BYTES 4u
 
 typedef enum Codec { CODEC_NULL, CODEC_DEFLATE, CODEC_ZSTANDARD, CODEC_SNAPPY, N_CODECS } Codec;
@@ -26,17 +26,17 @@ static const char *const codec_names[N_CODECS] = {"null", "deflate", "zstandard"
 struct TideAvroText {
   TideFileText *text; /* borrowed */
   TideBuffer raw;     /* of the file ... */
-  gsize raw_at;       /* ... from here on not taken yet */
+  gsize raw_at;       /* ... consumed up to here */
   Codec codec;
-  const TideAvroSchema *schema; /* owned; NULL: the head was not read yet */
+  const TideAvroSchema *schema; /* owned; NULL: the header was not read yet */
   guint8 sync[TIDE_AVRO_SYNC_BYTES];
   TideBuffer block; /* decompressed ... */
-  gsize block_at;   /* ... from here on not passed yet */
-  guint64 n_left;   /* objects of it */
+  gsize block_at;   /* ... passed up to here */
+  guint64 n_left;   /* remaining objects in it */
   guint64 n_empty;
   TideBuffer made; /* in the plain form ... */
-  gsize made_at;   /* ... from here on not given yet */
-  GError *problem; /* owned: nothing comes behind what was made */
+  gsize made_at;   /* ... delivered up to here */
+  GError *problem; /* owned: ends the text after made */
 };
 
 TideAvroText *
@@ -66,7 +66,7 @@ left_of(const TideBuffer *buffer, gsize at)
   return tide_bytes_from(tide_buffer_bytes(buffer), at);
 }
 
-/* ---- the head ---- */
+/* ---- the header ---- */
 
 static gboolean
 choose_codec(TideAvroText *avro, TideBytes name, GError **error)
@@ -77,11 +77,10 @@ choose_codec(TideAvroText *avro, TideBytes name, GError **error)
       return TRUE;
   }
   g_autofree char *shown = tide_bytes_printable(tide_bytes(name.data, MIN(name.len, 40)));
-  return tide_fail(
-      error, TIDE_ERROR_DATA,
-      "its blocks are compressed with the codec '%s', and null, deflate, zstandard and snappy can be read: "
-      "write it anew with one of these, as 'avro-tools recodec --codec deflate' does",
-      shown);
+  return tide_fail(error, TIDE_ERROR_DATA,
+                   "its blocks are compressed with the codec '%s'; supported are null, deflate, zstandard and snappy: "
+                   "rewrite it with one of these, for example with 'avro-tools recodec --codec deflate'",
+                   shown);
 }
 
 /* @ret_is_cut: more of the file is needed */
@@ -97,12 +96,12 @@ read_head(TideAvroText *avro, gboolean *ret_is_cut, GError **error)
   if (*ret_is_cut)
     return TRUE;
   if (result != TIDE_AVRO_WHOLE)
-    return tide_fail(error, TIDE_ERROR_DATA, "%s", result == TIDE_AVRO_CUT ? "its head is too long" : detail);
+    return tide_fail(error, TIDE_ERROR_DATA, "%s", result == TIDE_AVRO_CUT ? "its header is too long" : detail);
   if (!choose_codec(avro, head.codec, error))
     return FALSE;
   avro->schema = tide_avro_schema_new(head.schema, &problem);
   if (avro->schema == NULL)
-    return tide_fail(error, TIDE_ERROR_DATA, "the schema in it cannot be used: %s", problem->message);
+    return tide_fail(error, TIDE_ERROR_DATA, "its schema cannot be used: %s", problem->message);
   memcpy(avro->sync, head.sync.data, sizeof avro->sync);
   tide_avro_head_append(&avro->made, head.schema, head.sync);
   avro->raw_at += head.len;
@@ -183,8 +182,7 @@ unpack(TideAvroText *avro, TideBytes packed, GError **error)
   avro->block_at = 0;
   avro->n_empty = 0;
   return codecs[avro->codec](packed, &avro->block) ||
-         tide_fail(error, TIDE_ERROR_DATA,
-                   "the %s compression of a block is damaged, or makes more than %u bytes of it",
+         tide_fail(error, TIDE_ERROR_DATA, "the %s compression of a block is damaged, or expands to more than %u bytes",
                    codec_names[avro->codec], TIDE_AVRO_BLOCK_MAX_BYTES);
 }
 
@@ -194,11 +192,11 @@ take_block(TideAvroText *avro, const TideAvroBlock *block, GError **error)
   const guint8 *at = avro->raw.data + avro->raw_at + block->start;
   if (memcmp(at + block->n_bytes, avro->sync, sizeof avro->sync) != 0)
     return tide_fail(error, TIDE_ERROR_DATA,
-                     "a block does not end with the marker that the file's head says: it is damaged");
+                     "a block does not end with the sync marker of the file's header: it is damaged");
   if (!unpack(avro, tide_bytes(at, (gsize)block->n_bytes), error))
     return FALSE;
   if ((guint64)block->n_objects > avro->block.len || (block->n_objects == 0 && avro->block.len > 0))
-    return tide_fail(error, TIDE_ERROR_DATA, "a block is said to hold more objects than bytes, or none in some bytes");
+    return tide_fail(error, TIDE_ERROR_DATA, "a block claims more objects than bytes, or no objects in some bytes");
   avro->n_left = (guint64)block->n_objects;
   avro->raw_at += block->start + (gsize)block->n_bytes + sizeof avro->sync;
   return TRUE;
@@ -214,13 +212,13 @@ read_block(TideAvroText *avro, gboolean *ret_is_cut, GError **error)
   if (*ret_is_cut)
     return TRUE;
   if (result != TIDE_AVRO_WHOLE || block.n_bytes > TIDE_AVRO_BLOCK_MAX_BYTES)
-    return tide_fail(error, TIDE_ERROR_DATA, "what should be a block is none, or has more than %u bytes",
+    return tide_fail(error, TIDE_ERROR_DATA, "invalid block, or a block of more than %u bytes",
                      TIDE_AVRO_BLOCK_MAX_BYTES);
   *ret_is_cut = raw.len - block.start < (gsize)block.n_bytes + sizeof avro->sync;
   return *ret_is_cut || take_block(avro, &block, error);
 }
 
-/* The next object of the block in hand; behind the last one nothing may be left. */
+/* Makes the next object of the current block; no bytes may follow the last one. */
 static gboolean
 make_object(TideAvroText *avro, GError **error)
 {
@@ -228,12 +226,12 @@ make_object(TideAvroText *avro, GError **error)
   TideBytes block = tide_buffer_bytes(&avro->block);
   gsize start = avro->block_at;
   if (!tide_avro_object_pass(avro->schema, block, &avro->block_at, &avro->n_empty, &detail))
-    return tide_fail(error, TIDE_ERROR_DATA, "an object in it is not as its schema says: %s", detail);
+    return tide_fail(error, TIDE_ERROR_DATA, "an object does not match its schema: %s", detail);
   TideBytes object = tide_bytes(block.data + start, avro->block_at - start);
   tide_avro_block_append(&avro->made, object, tide_bytes(avro->sync, sizeof avro->sync));
   avro->n_left--;
   return avro->n_left > 0 || avro->block_at == block.len ||
-         tide_fail(error, TIDE_ERROR_DATA, "a block has bytes behind its objects: it is damaged");
+         tide_fail(error, TIDE_ERROR_DATA, "a block has bytes after its objects: it is damaged");
 }
 
 /* ---- reading ---- */
@@ -245,7 +243,7 @@ tide_avro_text_has_ended(const TideAvroText *avro)
          avro->made_at == avro->made.len;
 }
 
-/* More of the plain form, if there is any yet; with a fault, what came before that. @ret_has: there is some */
+/* Makes more of the plain form, if possible; before a fault, the valid part is delivered. @ret_has: there is some */
 static gboolean
 make_more(TideAvroText *avro, gboolean *ret_has, GError **error)
 {
@@ -275,12 +273,11 @@ make_more(TideAvroText *avro, gboolean *ret_has, GError **error)
   }
   *ret_has = avro->made.len > 0;
   if (!*ret_has && tide_file_text_has_ended(avro->text) && avro->raw.len > avro->raw_at)
-    return tide_fail(error, TIDE_ERROR_DATA,
-                     "it ends in the middle of a block, as a file does that was not copied whole");
+    return tide_fail(error, TIDE_ERROR_DATA, "it ends within a block, like a truncated copy");
   return TRUE;
 }
 
-/* What is good of a file comes before what is wrong with it is told. */
+/* The valid part of a file is delivered before its fault is reported. */
 gboolean
 tide_avro_text_read(TideAvroText *avro, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {

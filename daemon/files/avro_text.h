@@ -1,18 +1,18 @@
-/* An Avro object container file (magic `Obj\x01`, the writer's schema, blocks of objects) as text of one plain form:
- * the head of such a file without compression, and behind it a block for each object. So a record is a block, and with
- * the head in front of it a container file of its own, which says all that its reader must know, wherever it is kept.
- * What comes next follows from what was read alone, as with a compressed file.
+/* Converts an Avro object container file (magic `Obj\x01`, the writer's schema, blocks of objects) to a plain form: the
+ * file's header without compression, followed by one block for each object. So a record is a block, and together with
+ * the header it is a container file that can be read on its own. The plain form depends only on the bytes read so far,
+ * as with a compressed file.
  *
- * No count or length is trusted: blocks are bounded, compressed and not, and a block ends when its objects have.
+ * No count or length is trusted: blocks are bounded, compressed and uncompressed, and a block ends with its objects.
  *
- * Threads: one. Memory: the largest block of the file, compressed and not, and the object's schema. */
+ * Threads: one. Memory: the largest block of the file, compressed and uncompressed, and the object's schema. */
 #pragma once
 
 #include "files/file_text.h"
 
 G_BEGIN_DECLS
 
-/* Of a block, before and after it is decompressed: writers make them of some thousand bytes to a few million. */
+/* Maximum size of a block, both compressed and decompressed: writers use some thousand bytes to a few million. */
 #define TIDE_AVRO_BLOCK_MAX_BYTES (64u << 20)
 
 typedef struct TideAvroText TideAvroText;
@@ -21,8 +21,8 @@ typedef struct TideAvroText TideAvroText;
 TideAvroText *tide_avro_text_new(TideFileText *text);
 void tide_avro_text_free(TideAvroText *avro); /* NULL ok */
 
-/* As tide_file_text_read(). Errors: DATA also where the file is no such container, or damaged, or of a codec that
- * cannot be read. */
+/* As tide_file_text_read(). Errors: DATA also if the file is not a container, is damaged, or uses an unsupported
+ * codec. */
 gboolean tide_avro_text_read(TideAvroText *avro, guint8 *to, gsize capacity, gsize *ret_n_bytes,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

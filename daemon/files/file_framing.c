@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Of a varint, more say nothing that fits into 32 bits. */
+/* A longer varint exceeds 32 bits. */
 #define VARINT_MAX_BYTES 5u
 
 TideFileFraming
@@ -29,7 +29,7 @@ tide_file_framing_is_of_lines(const TideFileFraming *framing)
 
 /* ---- CSV ---- */
 
-/* Behind the quote that ends the value whose first quote stands before @at; 0: @text ends before. */
+/* Returns the position after the closing quote of a value whose opening quote is before @at; 0: @text ends before. */
 static gsize
 end_of_quoted(TideBytes text, gsize at)
 {
@@ -50,7 +50,7 @@ is_trimmed(const TideFileFraming *framing, guint8 byte)
   return framing->trims && (byte == ' ' || byte == '\t') && byte != (guint8)framing->delimiter;
 }
 
-/* Whether the value ends whose closing quote is before @at: csv_lines.c skips blanks there as well. */
+/* TRUE if the value ends whose closing quote is before @at: csv_lines.c skips blanks there as well. */
 static gboolean
 ends_value(const TideFileFraming *framing, TideBytes text, gsize at)
 {
@@ -67,7 +67,7 @@ is_csv_comment(const TideFileFraming *framing, TideBytes line)
          tide_bytes_begin_with(tide_bytes_behind_mark(line), framing->comment);
 }
 
-/* The line break that ends the record; NULL: @text ends before. @ret_n_lines: how many lines it takes */
+/* Returns the line break that ends the record; NULL: @text ends before. @ret_n_lines: its number of lines. */
 static const guint8 *
 find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
 {
@@ -102,7 +102,7 @@ find_csv_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, g
 
 /* ---- line protocol ---- */
 
-/* Behind the quote that ends the text whose first quote stands before @at; 0: @text ends before. */
+/* Returns the position after the closing quote of a text whose opening quote is before @at; 0: @text ends before. */
 static gsize
 end_of_influx_text(TideBytes text, gsize at)
 {
@@ -126,7 +126,7 @@ skip_spaces(TideBytes text)
   return at;
 }
 
-/* As find_csv_end(). Texts in quotes are values of fields, which stand behind the first space. */
+/* As find_csv_end(). Quoted texts are field values, which follow the first space. */
 static const guint8 *
 find_influx_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
 {
@@ -158,9 +158,9 @@ find_influx_end(const TideFileFraming *framing, TideBytes text, gboolean is_last
   return NULL;
 }
 
-/* ---- a line of any ---- */
+/* ---- lines of any format ---- */
 
-/* The line break that ends the record, and how many lines it takes; NULL: @text ends before. */
+/* Returns the line break that ends the record, and its number of lines; NULL: @text ends before. */
 static const guint8 *
 find_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint32 *ret_n_lines)
 {
@@ -172,7 +172,7 @@ find_end(const TideFileFraming *framing, TideBytes text, gboolean is_last, guint
   return memchr(text.data, '\n', text.len);
 }
 
-/* Whether nothing is in @line: of CSV spaces are something. */
+/* TRUE if @line is empty; in CSV, spaces are content. */
 static gboolean
 is_blank(const TideFileFraming *framing, TideBytes line)
 {
@@ -199,7 +199,7 @@ next_line(const TideFileFraming *framing, TideBytes text, gboolean is_last, Tide
   return TIDE_FRAME_FOUND;
 }
 
-/* The first value of @line, as it is written. */
+/* The first value of @line, as written. */
 static TideBytes
 first_value(const TideFileFraming *framing, TideBytes line)
 {
@@ -210,7 +210,7 @@ first_value(const TideFileFraming *framing, TideBytes line)
   return tide_bytes(line.data, end > 0 ? end : line.len);
 }
 
-/* A line, and those behind it that begin as it does. */
+/* Finds a line and the following ones with the same first value. */
 static TideFrameResult
 next_lines(const TideFileFraming *framing, TideBytes text, gboolean is_last, TideFrame *frame)
 {
@@ -244,8 +244,8 @@ next_msgpack(const TideFileFraming *framing, TideBytes text, TideFrame *frame, G
   if (!tide_msgpack_length(text, &len, error))
     return TIDE_FRAME_BROKEN;
   if (len > framing->max_bytes || (len == 0 && text.len > framing->max_bytes)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "a value has more than the %u bytes that 'max_message_bytes' allows", framing->max_bytes);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "a value has more than the %u bytes allowed by 'max_message_bytes'",
+                framing->max_bytes);
     return TIDE_FRAME_BROKEN;
   }
   *frame = (TideFrame){.len = len, .end = len, .n_lines = 1};
@@ -267,22 +267,21 @@ next_delimited(const TideFileFraming *framing, TideBytes text, TideFrame *frame,
     *frame = (TideFrame){.start = i + 1, .len = (gsize)len, .end = i + 1 + (gsize)len, .n_lines = 1};
     return text.len >= frame->end ? TIDE_FRAME_FOUND : TIDE_FRAME_MORE;
   }
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_DATA,
-      "the length in front of a message is above the %u bytes that 'max_message_bytes' allows; each message needs "
-      "its length as a varint in front",
-      framing->max_bytes);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "the length before a message exceeds the %u bytes allowed by 'max_message_bytes'; each message needs its "
+              "length as a varint before it",
+              framing->max_bytes);
   return TIDE_FRAME_BROKEN;
 }
 
-/* The head, or a block. */
+/* Finds the header, or a block. */
 static TideFrameResult
 next_avro(const TideFileFraming *framing, TideBytes text, TideFrame *frame, GError **error)
 {
   TideAvroHead head;
   TideAvroBlock block;
-  const char *detail = "it is no block";
-  gboolean is_head = text.data[0] == 'O'; /* of a block there stands the number of its objects, 1 */
+  const char *detail = "not a valid block";
+  gboolean is_head = text.data[0] == 'O'; /* a block starts with its number of objects, 1 */
   TideAvroResult result = is_head ? tide_avro_head_read(text, &head, &detail) : tide_avro_block_read(text, &block);
   if (result == TIDE_AVRO_BAD) {
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, detail);
@@ -293,7 +292,7 @@ next_avro(const TideFileFraming *framing, TideBytes text, TideFrame *frame, GErr
     len = is_head ? head.len : block.start + (gsize)block.n_bytes + TIDE_AVRO_SYNC_BYTES;
   if (result == TIDE_AVRO_CUT || len > text.len)
     return TIDE_FRAME_MORE;
-  /* What is too large is rejected for it, whatever it holds. */
+  /* A record that is too large is rejected, whatever its content. */
   *frame = (TideFrame){
       .len = is_head ? len : MIN(len, (gsize)framing->max_bytes + 1), .end = len, .n_lines = is_head ? 0 : 1};
   return TIDE_FRAME_FOUND;

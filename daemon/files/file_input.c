@@ -7,17 +7,17 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Fills between two looks at what else is to be done: a file of empty lines has no records. */
+/* Maximum number of fills before other work is checked: a file of empty lines has no records. */
 #define MAX_FILLS 64
 
-/* A file that was assigned; its place is its slot's. */
+/* An assigned file; its index is its slot's. */
 typedef struct Assigned {
-  TideLoadedFile *file; /* the load's */
+  TideLoadedFile *file; /* owned by the load */
   guint32 slot;
   gboolean is_paused;
   gboolean end_is_told;
-  gint64 stored;    /* to be committed; 0: nothing is */
-  gboolean is_over; /* all of it is committed: nothing is left to do for it */
+  gint64 stored;    /* to be committed; 0: none */
+  gboolean is_over; /* everything is committed: the file is done */
 } Assigned;
 
 typedef struct TideFileInput {
@@ -28,10 +28,10 @@ typedef struct TideFileInput {
   int wake_fd;
   /* one thread */
   GArray *assigned;   /* owned (element-type Assigned), in the order they were taken */
-  guint first;        /* of assigned: those before are over */
-  gboolean none_left; /* of the load's files */
-  gboolean was_asked; /* for the first file */
-  gint64 commit_us;   /* when what is stored is committed */
+  guint first;        /* index in assigned: earlier ones are over */
+  gboolean none_left; /* no files left in the load */
+  gboolean was_asked; /* the first file was requested */
+  gint64 commit_us;   /* time of the next commit of stored offsets */
 } TideFileInput;
 
 static TideFileInput *
@@ -57,7 +57,7 @@ find_slot(const TideFileInput *input, guint32 slot)
 
 /* ---- marks ---- */
 
-/* Keeps @offset as the file's mark, and tells how that ended. If it could not be kept, the reason replaces @problem. */
+/* Writes @offset to the file's mark and reports the result. On failure, the reason replaces @problem. */
 static void
 commit_offset(TideFileInput *input, guint32 slot, gint64 offset, const char *note, char **problem)
 {
@@ -102,7 +102,7 @@ store(TideInput *self, guint32 slot, gint64 offset)
   TideFileInput *input = input_of(self);
   Assigned *assigned = find_slot(input, slot);
   assigned->stored = offset;
-  (void)tide_file_reader_pass(assigned->file->reader, offset); /* makes room */
+  (void)tide_file_reader_pass(assigned->file->reader, offset); /* frees memory */
   if (input->commit_us == G_MAXINT64)
     input->commit_us = tide_now_us() + input->options.commit_interval_ms * TIDE_US_PER_MS;
   return TRUE;
@@ -161,7 +161,7 @@ assign(TideFileInput *input, TideLoadedFile *file)
   input->handlers.taking(&assigned.slot, 1, input->handlers.data);
 }
 
-/* The next file of the load becomes ours, if there is one. */
+/* Takes the next file of the load, if there is one. */
 static void
 take_file(TideFileInput *input)
 {
@@ -183,10 +183,10 @@ has_room(const TideFileInput *input, const Assigned *assigned)
   return bytes < input->options.window_bytes || tide_file_reader_window_bytes(assigned->file->reader) == 0;
 }
 
-/* The file that is read now is the last that was taken; where that is at its end, another is taken before the end is
- * told: who has read all its files to their end is done. */
+/* The current file is the last one taken. At its end, another file is taken before the end is reported: a consumer that
+ * has reached the end of all its files is done. */
 static void
-tell_end(TideFileInput *input, guint index)
+report_end(TideFileInput *input, guint index)
 {
   Assigned *assigned = assigned_at(input, index);
   if (assigned->end_is_told || !tide_file_reader_is_at_end(assigned->file->reader))
@@ -202,7 +202,7 @@ tell_end(TideFileInput *input, guint index)
 
 /* ---- polling ---- */
 
-/* Waits for a wake, or @fd (-1: nothing else). TRUE: @fd can be read. */
+/* Waits for a wake-up, or @fd (-1: none). TRUE: @fd is readable. */
 static gboolean
 wait_for(TideFileInput *input, int fd, int timeout_ms)
 {
@@ -215,7 +215,7 @@ wait_for(TideFileInput *input, int fd, int timeout_ms)
   return waited[1].revents != 0;
 }
 
-/* Reads more of the file that is read now. FALSE: not now, after having waited. */
+/* Reads more of the current file. FALSE: no data yet, after waiting. */
 static gboolean
 read_more(TideFileInput *input, int timeout_ms)
 {
@@ -250,7 +250,7 @@ next_record(TideFileInput *input, TideInputRecord *ret_record)
                                                   .has_value = TRUE}};
       return TRUE;
     }
-    tell_end(input, i);
+    report_end(input, i);
   }
   return FALSE;
 }
@@ -313,7 +313,7 @@ move(TideInput *self, const TideInputMove *moves, gsize n_moves)
   }
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static void
 close_files(TideInput *self)

@@ -1,6 +1,6 @@
-/* Files as an input of a consumer: each file is a partition of its own (its path is the topic, the number is 0), a
- * record is a message, and what is committed becomes the file's mark. A record has no key and no headers; its record
- * time is when it was read, for the limits of event times. Files are never revoked: a file stays its consumer's to the
+/* Files as the input of a consumer: each file is a partition (its path is the topic, the number is 0), a record is a
+ * message, and the committed offset becomes the file's mark. A record has no key and no headers; its record time is the
+ * time of reading, for the limits of event times. Files are never revoked: a file belongs to its consumer to the
  * end. */
 #pragma once
 
@@ -11,11 +11,11 @@ G_BEGIN_DECLS
 
 typedef struct TideFileInputOptions {
   TideFileLoad *load;        /* borrowed */
-  gint64 commit_interval_ms; /* of what is stored */
-  gsize window_bytes;        /* in memory at the most, behind the marks; one record is taken whatever its size */
+  gint64 commit_interval_ms; /* of stored offsets */
+  gsize window_bytes;        /* maximum memory for records after the marks; a single record is read whatever its size */
 } TideFileInputOptions;
 
-/* Nothing is opened before the first poll. (transfer full) */
+/* Files are opened at the first poll. (transfer full) */
 TideInput *tide_file_input_new(const TideFileInputOptions *options, const TideInputHandlers *handlers);
 
 G_END_DECLS

@@ -11,7 +11,7 @@
 
 struct TideFileLoad {
   /* read-only */
-  TideFileLoadOptions options; /* its texts owned */
+  TideFileLoadOptions options; /* its texts are owned */
   GPtrArray *files;            /* owned (element-type TideLoadedFile) */
   /* any thread */
   _Atomic gboolean is_stopped;
@@ -78,13 +78,13 @@ check_is_new(const TideFileLoad *load, const TideLoadedFile *file, GError **erro
     if (other->device != file->device || other->inode != file->inode)
       continue;
     return strcmp(other->path, file->path) == 0
-               ? tide_fail(error, TIDE_ERROR_USAGE, "'%s' is named twice", file->path)
+               ? tide_fail(error, TIDE_ERROR_USAGE, "'%s' is given twice", file->path)
                : tide_fail(error, TIDE_ERROR_USAGE, "'%s' and '%s' are the same file", other->path, file->path);
   }
   return TRUE;
 }
 
-/* What its mark says. */
+/* Loads the file's mark. */
 static gboolean
 take_mark(const TideFileLoad *load, TideLoadedFile *file, const TideFileState *now, GError **error)
 {
@@ -95,7 +95,7 @@ take_mark(const TideFileLoad *load, TideLoadedFile *file, const TideFileState *n
     g_propagate_error(error, g_steal_pointer(&problem));
     return FALSE;
   }
-  gboolean is_of_this = FALSE; /* destination: one way to it is enough */
+  gboolean is_of_this = FALSE; /* one matching address of the destination is enough */
   for (char **way = file->mark.destination; *way != NULL; way++)
     is_of_this |= g_strv_contains((const char *const *)load->options.destination, *way);
   if (!is_of_this)
@@ -119,7 +119,7 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
   file->inode = now.inode;
   file->size_bytes = now.size_bytes;
   gboolean is_pipe = tide_file_text_waited_fd(text) >= 0;
-  /* By the name that the file has itself: a link may lead to another one tomorrow, and /dev/stdin does. */
+  /* Uses the file's real name: a link may point to another file tomorrow, as /dev/stdin does. */
   char real[PATH_MAX];
   if (load->options.marks_directory != NULL && !is_pipe && !is_input(path))
     file->mark_path = tide_file_mark_path(load->options.marks_directory,
@@ -130,7 +130,7 @@ tide_file_load_add(TideFileLoad *load, const char *path, GError **error)
   g_ptr_array_add(load->files, file);
   if (good && file->mark_path != NULL && !load->options.again)
     good = take_mark(load, file, &now, error);
-  if (load->options.is_dry) { /* it reads all, and says what a load that is not dry would leave out */
+  if (load->options.is_dry) { /* reads everything, and reports what a real load would skip */
     gboolean is_begun = file->mark.was_kept && file->mark.offset > 1;
     file->marked = file->state != TIDE_LOADED_NOT ? file->state : is_begun ? TIDE_LOADED_PARTLY : TIDE_LOADED_NOT;
     file->state = TIDE_LOADED_NOT;
@@ -269,7 +269,7 @@ tide_file_load_progress(TideFileLoad *load)
   tide_mutex_lock(&load->lock);
   for (guint i = 0; i < load->files->len; i++) {
     const TideLoadedFile *file = g_ptr_array_index(load->files, i);
-    is_known &= file->size_bytes > 0 || is_over(file); /* of a pipe it is 0, and of an empty file */
+    is_known &= file->size_bytes > 0 || is_over(file); /* 0 for a pipe and for an empty file */
     progress.all_bytes += file->size_bytes;
     if (is_over(file))
       progress.read_bytes += file->size_bytes;

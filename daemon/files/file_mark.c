@@ -101,7 +101,7 @@ tide_file_mark_load(const char *mark_path, TideFileMark *ret_mark, GError **erro
     return TRUE;
   gboolean is_io = fault->domain == G_FILE_ERROR;
   g_set_error(error, TIDE_ERROR, is_io ? TIDE_ERROR_IO : TIDE_ERROR_DATA,
-              "cannot use the mark '%s': %s; with '--again' its file is loaded from its beginning", mark_path,
+              "cannot use the mark '%s': %s; use '--again' to load its file from the beginning", mark_path,
               fault->message);
   return FALSE;
 }

@@ -8,22 +8,23 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Read at once. */
+/* Bytes read at once. */
 #define CHUNK_BYTES (128u << 10)
 
-/* What was passed is cut off when it is as much, and as much as what is left. */
+/* Passed bytes are removed when there are at least this many, and at least as many as remain. */
 #define SLACK_BYTES (1u << 20)
 #define SLACK_RECORDS 16384u
 
-/* Before the mark, go_on() is asked after as much. */
+/* Before the mark, go_on() is called after this many bytes. */
 #define ASK_BYTES (16u << 20)
 
-/* A record. Where a last line has no line break yet, the mark behind it is before it: it is read again when it grew. */
+/* A record. If the last line has no line break yet, the mark after it stays before it: the line is read again when it
+ * has grown. */
 typedef struct Entry {
-  guint64 start; /* of the bytes that the window ever held, the record's first */
+  guint64 start; /* position of its first byte, counting all bytes that the window ever held */
   guint32 len;
-  guint32 crc32;          /* the mark's */
-  guint64 position_bytes; /* the mark's */
+  guint32 crc32;          /* for the mark */
+  guint64 position_bytes; /* for the mark */
   gint64 mark_offset;
   gint64 offset;
   gint64 next_offset;
@@ -33,41 +34,41 @@ struct TideFileReader {
   /* read-only */
   char *path; /* owned */
   TideFileFraming framing;
-  TideFileState opened; /* what the file was then */
-  guint64 passed_bytes; /* of the file, as it is compressed: before the mark */
+  TideFileState opened; /* state of the file at that time */
+  guint64 passed_bytes; /* bytes of the file before the mark, before decompression */
   /* one thread */
   TideFileText *text; /* owned; NULL: the file has ended */
-  TideAvroText *avro; /* owned: what the text is read by, where it is a container of Avro's; NULL: it is none */
+  TideAvroText *avro; /* owned: reader of the text of an Avro container; NULL: it is not one */
   struct {
-    guint32 n_lines;       /* that are still to come, see begin_line() */
-    guint32 names_at;      /* n_lines when the line of names is next, which may have quotes; 0: there is none */
+    guint32 n_lines;       /* remaining header lines, see begin_line() */
+    guint32 names_at;      /* value of n_lines at the line of names, which may have quotes; 0: there is none */
     gboolean has_quotes;   /* of csv */
-    gboolean groups_lines; /* behind the head */
+    gboolean groups_lines; /* after the header */
   } head;
   struct {
-    gboolean is_under_way; /* the rest of a line that is too long is thrown away ... */
-    Entry entry;           /* ... of which this is kept */
+    gboolean is_under_way; /* the rest of a line that is too long is being dropped ... */
+    Entry entry;           /* ... and this is kept of it */
   } cut;
-  gsize next; /* of entries: to be handed out */
+  gsize next; /* index in entries of the next one to deliver */
   struct {
     gint64 end_offset;
     guint64 position_bytes; /* of the text */
-    guint32 crc32;          /* of all before */
-  } framed;                 /* up to here the text was looked at */
+    guint32 crc32;          /* of all text before */
+  } framed;                 /* position up to which the text was framed */
   char *problem;            /* owned */
-  TideFileMark mark;        /* behind what was passed */
+  TideFileMark mark;        /* after the passed records */
   _Atomic guint64 raw_bytes;
-  TideBuffer made; /* a record behind its header */
-  /* under lock for who is not that thread, and while that thread changes them */
+  TideBuffer made; /* a record after its header */
+  /* other threads need the lock to read these, and the consumer's thread to change them */
   TideMutex lock;
   TideBuffer header; /* with its line break; empty: there is none */
   struct {
     TideBuffer bytes;
-    guint64 base;       /* how many bytes it held before its first */
-    gsize framed_bytes; /* of it: looked at */
+    guint64 base;       /* number of bytes dropped before its first one */
+    gsize framed_bytes; /* framed bytes of it */
   } window;
   GArray *entries; /* owned (element-type Entry) */
-  gsize first;     /* of entries: not passed yet */
+  gsize first;     /* index in entries of the first one not passed */
 };
 
 static Entry *
@@ -76,7 +77,7 @@ entry_at(const TideFileReader *reader, gsize index)
   return &g_array_index(reader->entries, Entry, index);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 void
 tide_file_reader_free(TideFileReader *reader)
@@ -105,11 +106,10 @@ read_text(TideFileReader *reader, guint8 *to, gsize capacity, gsize *ret_n_bytes
 static gboolean
 is_changed(const TideFileReader *reader, GError **error)
 {
-  return tide_fail(
-      error, TIDE_ERROR_DATA,
-      "'%s' has changed since some of it was loaded: what was read then is not what it begins with now, so "
-      "nothing more of it is loaded; '--again' loads it from its beginning",
-      reader->path);
+  return tide_fail(error, TIDE_ERROR_DATA,
+                   "'%s' has changed since it was partly loaded: its beginning differs from what was read then, so "
+                   "nothing more of it is loaded; use '--again' to load it from its beginning",
+                   reader->path);
 }
 
 /* Reads up to the mark, and compares. */
@@ -152,7 +152,7 @@ go_to_mark(TideFileReader *reader, const TideFileReaderOptions *options, GError 
          read_up_to(reader, options, error);
 }
 
-/* The head of a file of which a part was loaded. */
+/* Reads the header of a partly loaded file. */
 static gboolean
 read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError **error)
 {
@@ -170,8 +170,8 @@ read_header(TideFileReader *reader, const TideFileReaderOptions *options, GError
   return TRUE;
 }
 
-/* The lines before the first record go in front of each record, those that csv_lines.c skips among them: a dead letter
- * of the record then reads like any other message. Skipped lines end at any line break, as they do there. */
+/* Lines before the first record are prepended to each record, including those that csv_lines.c skips: a dead letter of
+ * the record can then be read like any other message. Skipped lines end at any line break, as there. */
 static void
 begin_line(TideFileReader *reader)
 {
@@ -222,7 +222,7 @@ unframed(const TideFileReader *reader)
   return tide_bytes_from(tide_buffer_bytes(&reader->window.bytes), reader->window.framed_bytes);
 }
 
-/* What was looked at is before the mark of what comes next. */
+/* Framed text is before the mark of what follows. */
 static void
 take_text(TideFileReader *reader, const guint8 *text, gsize n_bytes)
 {
@@ -249,10 +249,9 @@ grows(const TideFileReader *reader)
 static char *
 growth_text(const TideFileReader *reader)
 {
-  return g_strdup_printf(
-      "'%s' was written to while it was loaded: what had come of it by then is loaded, but for a last line "
-      "without its end; load it once more when it is complete",
-      reader->path);
+  return g_strdup_printf("'%s' was written to while it was loaded: the content up to then is loaded, except for an "
+                         "unfinished last line; load it again when it is complete",
+                         reader->path);
 }
 
 static void
@@ -284,7 +283,7 @@ take_frame(TideFileReader *reader, const TideFrame *frame)
     reader->cut.is_under_way = TRUE;
     reader->cut.entry = entry;
   } else if (reader->head.n_lines > 0 && !frame->is_blank) {
-    if (reader->header.len <= reader->framing.max_bytes) /* with more, every record is too large already */
+    if (reader->header.len <= reader->framing.max_bytes) /* with a longer one, every record is already too large */
       tide_buffer_append(&reader->header, text.data + frame->start, frame->len);
     if (tide_file_framing_is_of_lines(&reader->framing))
       tide_buffer_append_byte(&reader->header, '\n');
@@ -294,7 +293,7 @@ take_frame(TideFileReader *reader, const TideFrame *frame)
     add_entry(reader, entry, frame->is_unended);
 }
 
-/* The rest of a line that is too long does not stay in the window. TRUE: its end is here. */
+/* Drops the rest of a line that is too long from the window. TRUE: its end was found. */
 static gboolean
 throw_away(TideFileReader *reader, gboolean is_last)
 {
@@ -311,7 +310,7 @@ throw_away(TideFileReader *reader, gboolean is_last)
   return TRUE;
 }
 
-/* Cuts off what was passed, seldom enough that it costs nothing. */
+/* Removes passed bytes, rarely enough that the cost is negligible. */
 static void
 forget_passed(TideFileReader *reader)
 {
@@ -336,12 +335,12 @@ forget_passed(TideFileReader *reader)
 static char *
 place_text(const TideFileReader *reader, const char *what)
 {
-  return g_strdup_printf("'%s' cannot be read behind byte %" G_GUINT64_FORMAT
-                         " of its text: %s; what is before is taken",
+  return g_strdup_printf("'%s' cannot be read after byte %" G_GUINT64_FORMAT
+                         " of its text: %s; everything before is loaded",
                          reader->path, reader->framed.position_bytes, what);
 }
 
-/* Finds the records in what was read. */
+/* Finds the records in the bytes read. */
 static void
 frame(TideFileReader *reader, gboolean is_last)
 {
@@ -362,7 +361,7 @@ frame(TideFileReader *reader, gboolean is_last)
       break;
     case TIDE_FRAME_MORE:
       if (is_last && unframed(reader).len > 0)
-        end_reading(reader, place_text(reader, "it ends in the middle of a record"));
+        end_reading(reader, place_text(reader, "it ends within a record"));
       return;
     case TIDE_FRAME_BROKEN:
       end_reading(reader, place_text(reader, error->message));
@@ -395,7 +394,7 @@ tide_file_reader_fill(TideFileReader *reader)
     if (is_last && reader->text != NULL)
       end_reading(reader, grows(reader) ? growth_text(reader) : NULL);
   }
-  if (reader->first == reader->entries->len) /* empty lines are nobody's: nobody will pass them */
+  if (reader->first == reader->entries->len) /* empty lines are not delivered, so no consumer passes them */
     forget_passed(reader);
   tide_mutex_unlock(&reader->lock);
 }
@@ -465,9 +464,9 @@ tide_file_reader_raw_bytes(const TideFileReader *reader)
   return atomic_load_explicit(&reader->raw_bytes, memory_order_relaxed);
 }
 
-/* ---- again, and no more ---- */
+/* ---- rewinding and passing ---- */
 
-/* The first entry at or behind @offset. */
+/* Returns the first entry at or after @offset. */
 static gsize
 find_entry(const TideFileReader *reader, gint64 offset)
 {
@@ -504,7 +503,7 @@ tide_file_reader_pass(TideFileReader *reader, gint64 offset)
     tide_mutex_unlock(&reader->lock);
   }
   if (reader->text == NULL && reader->first == reader->entries->len &&
-      reader->window.bytes.data != NULL) { /* a load may have many files, and their readers stay until its end */
+      reader->window.bytes.data != NULL) { /* a load may have many files, whose readers stay until its end */
     tide_mutex_lock(&reader->lock);
     tide_buffer_clear_memory(&reader->header);
     tide_buffer_clear_memory(&reader->window.bytes);

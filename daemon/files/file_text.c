@@ -13,10 +13,10 @@
 
 #define RAW_BYTES (256u << 10)
 
-/* As many bytes as tell a compression. */
+/* Number of bytes that identify a compression. */
 #define MAGIC_BYTES 4u
 
-/* Of zlib: the largest window, with gzip's header and checksum. */
+/* For zlib: the largest window, with gzip's header and checksum. */
 #define GZIP_WINDOW_BITS (MAX_WBITS + 16)
 
 typedef enum Compression { PLAIN, GZIP, ZSTD } Compression;
@@ -25,14 +25,14 @@ struct TideFileText {
   char *name; /* owned: for errors */
   int fd;
   gboolean is_regular;
-  gboolean is_known; /* compression is */
+  gboolean is_known; /* compression is known */
   Compression compression;
   gboolean is_within; /* a compressed frame has begun and not ended */
   gboolean is_at_end; /* of the file itself */
-  gboolean is_full;   /* the last read had no room for all that is in the decompressor */
+  gboolean is_full;   /* the last read had no room for everything in the decompressor */
   guint64 raw_bytes;
-  TideBuffer raw; /* what was read of the file ... */
-  gsize raw_at;   /* ... from here on not taken yet */
+  TideBuffer raw; /* bytes read from the file ... */
+  gsize raw_at;   /* ... consumed up to here */
   z_stream gzip;
   ZSTD_DStream *zstd; /* owned; NULL: not in use */
 };
@@ -78,7 +78,7 @@ tide_file_text_free(TideFileText *text)
 
 /* ---- the file itself ---- */
 
-/* Of a pipe it may be nothing, so that a signal is heeded. */
+/* Reads nothing from a pipe without data, so that signals are handled. */
 static gboolean
 read_raw(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
@@ -100,7 +100,7 @@ raw_left(const TideFileText *text)
   return tide_bytes_from(tide_buffer_bytes(&text->raw), text->raw_at);
 }
 
-/* More of the file behind what was not taken yet. */
+/* Reads more of the file after the unconsumed bytes. */
 static gboolean
 refill(TideFileText *text, GError **error)
 {
@@ -122,7 +122,7 @@ find_compression(TideBytes beginning)
     return GZIP;
   if (tide_bytes_begin_with(beginning, TIDE_BYTES_LITERAL("\x28\xB5\x2F\xFD")))
     return ZSTD;
-  /* pzstd puts a frame to be skipped, one of sixteen kinds, before each that it makes. */
+  /* pzstd writes a skippable frame, one of sixteen kinds, before each compressed frame. */
   gboolean is_skipped = beginning.len > 0 && (beginning.data[0] & 0xF0) == 0x50 &&
                         tide_bytes_begin_with(tide_bytes_from(beginning, 1), TIDE_BYTES_LITERAL("\x2A\x4D\x18"));
   return is_skipped ? ZSTD : PLAIN;
@@ -134,7 +134,7 @@ tide_file_text_is_compressed(TideBytes beginning)
   return find_compression(beginning) != PLAIN;
 }
 
-/* FALSE without an error: too little of a pipe has come. */
+/* FALSE without an error: a pipe has too few bytes yet. */
 static gboolean
 begin(TideFileText *text, GError **error)
 {
@@ -161,7 +161,7 @@ damaged(const TideFileText *text, const char *why, GError **error)
                    text->compression == GZIP ? "gzip" : "zstd", text->name, text->raw_bytes - raw_left(text).len, why);
 }
 
-/* A file may hold several, one behind the other, and zeros behind the last, as from a tape. */
+/* A file may contain several gzip members, and zeros after the last one, as from a tape. */
 static gboolean
 inflate_some(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
@@ -185,7 +185,7 @@ inflate_some(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes,
   }
   if (result == Z_OK || result == Z_BUF_ERROR)
     return TRUE;
-  return damaged(text, text->gzip.msg != NULL ? text->gzip.msg : "it is no gzip", error);
+  return damaged(text, text->gzip.msg != NULL ? text->gzip.msg : "it is not gzip", error);
 }
 
 static gboolean
@@ -200,13 +200,13 @@ unpack_zstd(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, 
   text->is_within = result != 0;
   if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
     return tide_fail(error, TIDE_ERROR_DATA,
-                     "%s cannot be unpacked in the memory that zstd takes by default, 128 MiB: it was made with 'zstd "
-                     "--long'; write it anew without that, or load '-' with what 'zstd -dc --long=31' makes of it",
+                     "%s cannot be unpacked within zstd's default memory limit of 128 MiB: it was made with 'zstd "
+                     "--long'; rewrite it without that option, or load '-' with the output of 'zstd -dc --long=31'",
                      text->name);
   return !ZSTD_isError(result) || damaged(text, ZSTD_getErrorName(result), error);
 }
 
-/* At the end of the file there may be more in the decompressor than was room for. A pipe is read once. */
+/* At the end of the file the decompressor may hold more than there was room for. A pipe is read once. */
 static gboolean
 unpack(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GError **error)
 {
@@ -222,7 +222,7 @@ unpack(TideFileText *text, guint8 *to, gsize capacity, gsize *ret_n_bytes, GErro
       return FALSE;
     text->is_full = *ret_n_bytes == capacity && text->is_within;
     if (*ret_n_bytes == 0 && before == raw_left(text).len && text->is_at_end && text->is_within)
-      return damaged(text, "it ends in the middle, as a file does that was not copied whole", error);
+      return damaged(text, "it is truncated, like an incomplete copy", error);
   }
   return TRUE;
 }

@@ -190,8 +190,7 @@ TEST("/codecs-that-cannot-be-read")
 {
   g_auto(TideBuffer) file = {0};
   append_head(&file, "bzip2");
-  assert_problem(&file, 0,
-                 "with the codec 'bzip2', and null, deflate, zstandard and snappy can be read: write it anew");
+  assert_problem(&file, 0, "with the codec 'bzip2'; supported are null, deflate, zstandard and snappy: rewrite it");
 }
 
 /* Counts and lengths are whatever the sender says. */
@@ -203,17 +202,17 @@ TEST("/hostile")
     gsize n_good;
     const char *why;
   } cases[] = {
-      {3, {(const guint8 *)OBJECT OTHER, sizeof OBJECT OTHER - 1}, 2, "an object in it is not as its schema says"},
-      {1, {(const guint8 *)OBJECT "x", sizeof OBJECT}, 1, "bytes behind its objects"},
+      {3, {(const guint8 *)OBJECT OTHER, sizeof OBJECT OTHER - 1}, 2, "an object does not match its schema"},
+      {1, {(const guint8 *)OBJECT "x", sizeof OBJECT}, 1, "bytes after its objects"},
       {G_MAXINT64, {(const guint8 *)OTHER, sizeof OTHER - 1}, 0, "more objects than bytes"},
-      {0, {(const guint8 *)OTHER, sizeof OTHER - 1}, 0, "or none in some bytes"},
-      {-1, {(const guint8 *)OTHER, sizeof OTHER - 1}, 0, "what should be a block is none"},
+      {0, {(const guint8 *)OTHER, sizeof OTHER - 1}, 0, "or no objects in some bytes"},
+      {-1, {(const guint8 *)OTHER, sizeof OTHER - 1}, 0, "invalid block"},
       {1,
        {(const guint8 *)"\xFE\xFF\xFF\xFF\x0F"
                         "abc",
         8},
        0,
-       "an object in it is not as its schema says"},
+       "an object does not match its schema"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_auto(TideBuffer) file = {0};
@@ -225,13 +224,13 @@ TEST("/hostile")
   append_head(&long_block, NULL);
   append_long(&long_block, 1);
   append_long(&long_block, G_MAXINT64);
-  assert_problem(&long_block, 0, "or has more than 67108864 bytes");
+  assert_problem(&long_block, 0, "or a block of more than 67108864 bytes");
   g_auto(TideBuffer) marked = {0};
   append_head(&marked, NULL);
   append_block(&marked, 1, objects[0]);
   append_block(&marked, 1, objects[1]);
   marked.data[marked.len - 1] ^= 1;
-  assert_problem(&marked, 1, "a block does not end with the marker that the file's head says");
+  assert_problem(&marked, 1, "a block does not end with the sync marker of the file's header");
   g_auto(TideBuffer) other = {0};
   tide_buffer_append_bytes(&other, TIDE_BYTES_LITERAL("{\"host\":1}\n"));
   assert_problem(&other, 0, "it does not begin as an object container of Avro does");

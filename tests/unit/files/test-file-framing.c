@@ -154,7 +154,7 @@ TEST("/msgpack")
   ASSERT_RECORDS(msgpack,
                  "\xDF\xFF\xFF\xFF\xFF"
                  "12345678901234567890",
-                 " a value has more than the 20 bytes that 'max_message_bytes' allows");
+                 " a value has more than the 20 bytes allowed by 'max_message_bytes'");
 }
 
 TEST("/protobuf")
@@ -170,9 +170,9 @@ TEST("/protobuf")
                  " cut off");
   ASSERT_RECORDS(protobuf, "\x80", " cut off");
   g_autofree char *long_one = records_of(protobuf, TIDE_BYTES_LITERAL("\xAD\x02"));
-  g_assert_true(g_str_has_prefix(long_one, " the length in front of a message is above the 300 bytes"));
+  g_assert_true(g_str_has_prefix(long_one, " the length before a message exceeds the 300 bytes"));
   g_autofree char *endless = records_of(protobuf, TIDE_BYTES_LITERAL("\xFF\xFF\xFF\xFF\xFF\xFF"));
-  g_assert_true(g_str_has_prefix(endless, " the length in front of a message is above"));
+  g_assert_true(g_str_has_prefix(endless, " the length before a message exceeds"));
 }
 
 /* ---- the rate of a load belongs to its records: who looks in vain uses up none of it ---- */
