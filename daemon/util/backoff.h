@@ -1,5 +1,5 @@
-/* Exponential backoff with jitter: the pause doubles with each failure, and is drawn evenly from its upper half, so
- * that those who wait for the same thing do not retry together. */
+/* Exponential backoff with jitter: the bound doubles with each failure, and the pause is random within its upper half,
+ * so that clients of the same resource do not retry together. */
 #pragma once
 
 #include <glib.h>
@@ -12,8 +12,8 @@ tide_upper_half_us(gint64 bound_us)
   return bound_us / 2 + (gint64)(g_random_double() * (double)(bound_us / 2));
 }
 
-/* After @n_failures in a row, the first of which is 1: drawn from @min_us at the most, then twice that, up to @max_us.
- */
+/* @n_failures: consecutive failures, from 1. The first pause is at most @min_us, the next ones up to twice the previous
+ * bound, at most @max_us. */
 static inline gint64
 tide_backoff_us(guint32 n_failures, gint64 min_us, gint64 max_us)
 {

@@ -1,8 +1,8 @@
-/* The one memory budget for all that is in flight: rows waiting and sent, their sources, offset trackers. Charged by
- * the piece of memory (a buffer that grew), never by the reading.
+/* The memory budget for everything in flight: waiting and sent rows, their sources, offset trackers. Charged per
+ * allocation (a buffer that grew), never per reading.
  *
- * A share is a part of it with a limit of its own: each table has one, so that the rows of a table that is suspended
- * leave room for those of the others. */
+ * A share is a part with its own limit: each table has one, so that the rows of a suspended table leave room for
+ * others. */
 #pragma once
 
 #include <glib.h>
@@ -10,34 +10,33 @@
 
 G_BEGIN_DECLS
 
-/* Consumers read no more at the budget, and go on as soon as it is spent to less than this share. */
+/* Consumers stop reading at the budget, and continue when usage falls below this share. */
 #define TIDE_BUDGET_GO_ON_PERCENT 95
 
-/* Where that takes long, partitions pause until it is spent to less than this: wide enough that a full pause and resume
- * (which makes librdkafka fetch again what it had prefetched) pays, low enough that writers never run dry. */
+/* If that takes long, partitions pause until usage falls below this share. It is low enough to justify a pause and
+ * resume, which makes librdkafka fetch prefetched messages again, and high enough that writers never run dry. */
 #define TIDE_BUDGET_RESUME_PERCENT 70
 
-/* What one table may hold at the most. */
+/* Maximum share of one table. */
 #define TIDE_BUDGET_TABLE_PERCENT 50
 
-/* What may be remembered of cells in doubt, by all consumers together: by default 3.3 million, of 165,000 messages with
- * ten metrics for two tables. That is what a daemon of 20,000 messages a second has not committed when it is killed,
- * with what comes until it runs again: some eight seconds. */
+/* Maximum share for remembered cells of uncertain outcome, of all consumers: by default 3.3 million cells, from 165,000
+ * messages with ten metrics for two tables. A daemon of 20,000 messages a second that is killed leaves that many
+ * uncommitted, including those until it runs again: some eight seconds. */
 #define TIDE_BUDGET_DOUBT_PERCENT 25
 
-/* However large the budget: what counts the cells of one lane buffer has 32 bits, and each takes more than 40 bytes. */
+/* Limit for any budget: the counter of cells in a lane buffer has 32 bits, and each cell needs more than 40 bytes. */
 #define TIDE_BUDGET_TABLE_MAX_BYTES (G_GUINT64_CONSTANT(128) << 30)
 
-/* What librdkafka's prefetched messages may take, of all consumers together: they are not charged, so the rest is what
- * there is to charge. */
+/* Share for librdkafka's prefetched messages, of all consumers: they are not charged, so the rest is the budget. */
 #define TIDE_BUDGET_PREFETCH_PERCENT 25
 
 typedef struct TideBudget TideBudget;
 
 struct TideBudget {
-  TideBudget *whole; /* borrowed, read-only: of which this is a share; NULL: it is the whole */
+  TideBudget *whole; /* borrowed, read-only: the budget that this is a share of; NULL: it is the whole */
   /* any thread */
-  _Atomic guint64 limit_bytes; /* may be set to less than is used: then it is spent for a while */
+  _Atomic guint64 limit_bytes; /* may be set below the current usage: the budget is then spent for a while */
   _Atomic gint64 used_bytes;
 };
 
@@ -68,7 +67,7 @@ tide_budget_prefetch_bytes(guint64 memory_bytes)
   return memory_bytes / 100 * TIDE_BUDGET_PREFETCH_PERCENT;
 }
 
-/* Of a whole with that limit. */
+/* For a whole with that limit. */
 static inline guint64
 tide_budget_table_share_bytes(guint64 whole_bytes)
 {
@@ -95,8 +94,8 @@ tide_budget_init_doubt_share(TideBudget *share, TideBudget *whole)
   share->whole = whole;
 }
 
-/* @delta_bytes: negative gives back. What a share is charged, the whole is. Never fails: the bound is kept by not
- * fetching, not by refusing what was fetched. */
+/* @delta_bytes: negative to release. A charge of a share also charges the whole. Never fails: the limit is enforced by
+ * fetching less, not by rejecting fetched data. */
 static inline void
 tide_budget_charge(TideBudget *budget, gint64 delta_bytes)
 {
@@ -105,7 +104,7 @@ tide_budget_charge(TideBudget *budget, gint64 delta_bytes)
     atomic_fetch_add_explicit(&budget->whole->used_bytes, delta_bytes, memory_order_relaxed);
 }
 
-/* FALSE: @bytes are more than there is left, and nothing was charged. */
+/* FALSE: @bytes exceed the rest, and nothing was charged. */
 static inline gboolean
 tide_budget_try_charge(TideBudget *budget, guint64 bytes)
 {
@@ -138,7 +137,7 @@ tide_budget_is_below_racy(const TideBudget *budget, guint percent)
   return tide_budget_used_racy(budget) < tide_budget_limit_racy(budget) / 100 * percent;
 }
 
-/* For those that paused to go on. */
+/* TRUE if paused partitions may continue. */
 static inline gboolean
 tide_budget_has_room_racy(const TideBudget *budget)
 {

@@ -1,6 +1,6 @@
 #include "util/bytes.h"
 
-/* The first allocation of a buffer: two doublings below the smallest chunk of a batch (1 KiB). */
+/* First allocation of a buffer: two doublings below the smallest chunk of a batch (1 KiB). */
 #define FIRST_CAPACITY_BYTES 256
 
 int

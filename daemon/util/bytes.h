@@ -1,5 +1,5 @@
-/* A borrowed run of bytes, and a growable owned one. Everything of this project that is "bytes in, bytes out" speaks
- * these two types. No NUL is implied anywhere: keys and values may hold any byte. */
+/* A borrowed run of bytes, and a growable owned one: the types of all functions that process bytes. No NUL is implied
+ * anywhere: keys and values may contain any byte. */
 #pragma once
 
 #include <glib.h>
@@ -28,7 +28,7 @@ tide_bytes_of_string(const char *text)
   return (TideBytes){(const guint8 *)text, text != NULL ? strlen(text) : 0};
 }
 
-/* What stands at @at, at most the length, and behind it. */
+/* The bytes from @at, which is at most the length, to the end. */
 static inline TideBytes
 tide_bytes_from(TideBytes bytes, gsize at)
 {
@@ -37,7 +37,7 @@ tide_bytes_from(TideBytes bytes, gsize at)
 
 /* ---- short runs ----
  *
- * Names, keys and values are a few bytes mostly, and there are dozens in a reading: a call of the C library takes
+ * Names, keys and values mostly have a few bytes, and a reading has dozens of them: a call of the C library takes
  * longer than the work. Up to TIDE_SHORT_BYTES they are compared and copied here, in whole words that may overlap. */
 
 #define TIDE_SHORT_BYTES 32u
@@ -58,7 +58,7 @@ tide_load_u32(const guint8 *at)
   return word;
 }
 
-/* memcmp() == 0, of any length; 0, too. */
+/* memcmp() == 0, of any length including 0. */
 static inline gboolean
 tide_memory_equal(const guint8 *a, const guint8 *b, gsize len)
 {
@@ -79,7 +79,7 @@ tide_memory_equal(const guint8 *a, const guint8 *b, gsize len)
   return TRUE;
 }
 
-/* memcpy(), of any length; 0, too. */
+/* memcpy(), of any length including 0. */
 static inline void
 tide_memory_copy(guint8 *to, const guint8 *from, gsize len)
 {
@@ -115,7 +115,7 @@ tide_bytes_begin_with(TideBytes bytes, TideBytes prefix)
   return bytes.len >= prefix.len && tide_memory_equal(bytes.data, prefix.data, prefix.len);
 }
 
-/* @text without the byte order mark of UTF-8 that editors of Windows put in front of it. */
+/* @text without the UTF-8 byte order mark that Windows editors add. */
 static inline TideBytes
 tide_bytes_behind_mark(TideBytes text)
 {
@@ -123,11 +123,11 @@ tide_bytes_behind_mark(TideBytes text)
   return tide_bytes_begin_with(text, mark) ? tide_bytes_from(text, mark.len) : text;
 }
 
-/* HBase's order: unsigned bytes, the shorter of two with one prefix first. */
+/* HBase's order: unsigned bytes; a prefix sorts before the longer key. */
 int tide_bytes_compare(TideBytes a, TideBytes b);
 
 /**
- * tide_bytes_printable: @bytes as HBase's shell prints them: ASCII as it is, all else (and backslash) as \xHH.
+ * tide_bytes_printable: @bytes as HBase's shell prints them: ASCII unchanged, everything else (and backslash) as \xHH.
  * Safe for logs and terminals. Ownership: (transfer full), g_free.
  */
 char *tide_bytes_printable(TideBytes bytes);
@@ -135,7 +135,7 @@ char *tide_bytes_printable(TideBytes bytes);
 /* Lower-case hex. Ownership: (transfer full), g_free. */
 char *tide_bytes_hex(TideBytes bytes);
 
-/* Growable owned bytes, reused: clearing keeps the memory. Zero-initialised is empty and valid. */
+/* Growable owned bytes for reuse: resetting keeps the memory. A zero-initialised buffer is empty and valid. */
 typedef struct TideBuffer {
   guint8 *data; /* owned */
   gsize len;
@@ -151,7 +151,7 @@ tide_buffer_reset(TideBuffer *buffer)
   buffer->len = 0;
 }
 
-/* Room for @more_bytes past the end; the pointer is valid until the next growth. */
+/* Makes room for @more_bytes past the end; the pointer is valid until the next growth. */
 static inline guint8 *
 tide_buffer_reserve(TideBuffer *buffer, gsize more_bytes)
 {
@@ -175,7 +175,7 @@ tide_buffer_append_bytes(TideBuffer *buffer, TideBytes bytes)
   tide_buffer_append(buffer, bytes.data, bytes.len);
 }
 
-/* @bytes in place of what it holds; they must not be its own. */
+/* Replaces the content by @bytes, which must not be the buffer's own. */
 static inline void
 tide_buffer_set(TideBuffer *buffer, TideBytes bytes)
 {
@@ -198,11 +198,11 @@ tide_buffer_bytes(const TideBuffer *buffer)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideBuffer, tide_buffer_clear_memory)
 
-/* The same digits, appended to @out. */
+/* Appends the digits of tide_bytes_hex() to @out. */
 void tide_bytes_append_hex(TideBytes bytes, TideBuffer *out);
 
-/* Undoes tide_bytes_hex(), in upper case too: appends what @len digits at @digits say. FALSE, with @out as it was, when
- * they are not pairs of hex digits; none at all are no bytes. */
+/* The inverse of tide_bytes_hex(), also for upper case: appends the bytes of the @len digits at @digits. FALSE, with
+ * @out unchanged, if they are not pairs of hex digits; no digits are no bytes. */
 gboolean tide_bytes_from_hex(const char *digits, gsize len, TideBuffer *out) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -29,9 +29,8 @@ tide_days_of_date(int year, int month, int day)
   return era * DAYS_OF_400_YEARS + day_of_era - DAYS_TO_1970;
 }
 
-/* The year of the era: what is left of a day's number, without the leap days before it, in years of 365 days. A leap
- * day comes at the end of 4 years (1460 is its place), none at the end of 100 (36524), but one at the end of 400
- * (146096). */
+/* The year of the era is the day number, without the leap days before it, divided by 365. There is a leap day at the
+ * end of 4 years (day 1460), none at the end of 100 (36524), but one at the end of 400 (146096). */
 void
 tide_date_of_days(gint64 days, int *ret_year, int *ret_month, int *ret_day)
 {
@@ -53,8 +52,8 @@ tide_day_of_seconds(gint64 seconds)
   return seconds % TIDE_SECONDS_PER_DAY < 0 ? day - 1 : day;
 }
 
-/* @number with so many digits, and what stands behind it; returns the place behind that. By hand, since a table's rows
- * are printed by the million, each with some times. */
+/* Writes @number with @n_digits digits and then @behind; returns the position after it. printf() is too slow: rows of a
+ * table are printed by the million, each with several times. */
 static char *
 put(char *at, int number, int n_digits, char behind)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define HIERARCHY "/sys/fs/cgroup"
-#define UNIFIED "0::" /* the line of /proc/self/cgroup that is v2's */
+#define UNIFIED "0::" /* the v2 line of /proc/self/cgroup */
 
 /* What @text, a file of a cgroup, bounds; 0: nothing. "max", where there is no bound, is no number. */
 typedef guint64 (*ReadBound)(const char *text);

@@ -1,6 +1,6 @@
-/* The two clocks: monotonic and wall. Every timer, deadline and age uses the monotonic one; the wall clock appears only
- * in the log and as "now" in what is shown to a person. Functions that decide by time take it as a parameter, so that
- * tests own it. */
+/* The two clocks: monotonic and wall. Timers, deadlines and ages use the monotonic clock; the wall clock appears only
+ * in the log and as "now" in output for people. Functions that depend on the time have it as a parameter, so that tests
+ * control it. */
 #pragma once
 
 #include <glib.h>

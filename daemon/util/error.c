@@ -3,10 +3,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What an error is, in the order of TideErrorCode. */
+/* Properties of each error, in the order of TideErrorCode. */
 static const struct {
   TideExit exit;            /* of a command that ends with it */
-  gboolean outcome_unknown; /* of the call that failed */
+  gboolean outcome_unknown; /* of the failed call */
 } codes[] = {
     [TIDE_ERROR_USAGE] = {TIDE_EXIT_USAGE, FALSE},
     [TIDE_ERROR_CONFIG] = {TIDE_EXIT_CONFIG, FALSE},
@@ -29,7 +29,7 @@ static const struct {
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(codes) == TIDE_ERROR_N_CODES);
 
-/* As G_DEFINE_QUARK, with an atomic: several threads may be the first, and each finds the same. */
+/* As G_DEFINE_QUARK, but atomic: several threads may call it first, and all find the same quark. */
 GQuark
 tide_error_quark(void)
 {

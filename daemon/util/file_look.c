@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* A file without a name says most truly whether one can be made; not every file system has them. */
+/* An unnamed file is the most reliable test; not every file system supports them. */
 static gboolean
 can_make_file(const char *directory)
 {
@@ -34,7 +34,7 @@ tide_file_look_directory(const char *directory, GError **error)
   if (!S_ISDIR(info.st_mode))
     return tide_fail(error, TIDE_ERROR_IO, "'%s' is not a directory", directory);
   if (!can_make_file(directory))
-    return tide_fail(error, TIDE_ERROR_IO, "cannot write in the directory '%s': %s", directory, g_strerror(errno));
+    return tide_fail(error, TIDE_ERROR_IO, "cannot write to the directory '%s': %s", directory, g_strerror(errno));
   if (statvfs(directory, &room) == 0 && room.f_bavail == 0)
     return tide_fail(error, TIDE_ERROR_IO, "the file system of '%s' is full", directory);
   return TRUE;

@@ -1,4 +1,4 @@
-/* Read-only questions about files and directories. */
+/* Read-only checks of files and directories. */
 #pragma once
 
 #include <glib.h>
@@ -6,21 +6,21 @@
 
 G_BEGIN_DECLS
 
-/* Whether this process could make files in @directory, on whose file system is room. Errors: IO. */
+/* TRUE if this process could create files in @directory and its file system has room. Errors: IO. */
 gboolean tide_file_look_directory(const char *directory, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether another open file holds the lock (F_OFD_SETLK) of the file at @path; FALSE, too, where there is none. */
+/* TRUE if another open file holds the lock (F_OFD_SETLK) of the file at @path; FALSE also if there is no such file. */
 gboolean tide_file_look_is_locked(const char *path);
 
-/* Tells whether a file is what it was, by what the file system says of it. */
+/* Detects changes of a file by its metadata. */
 typedef struct TideFileStamp {
   dev_t device;
   ino_t inode;
   off_t size_bytes;
-  struct timespec changed; /* its content or its rights */
+  struct timespec changed; /* of its content or its permissions */
 } TideFileStamp;
 
-/* All zero where there is no such file. */
+/* All zero if there is no such file. */
 TideFileStamp tide_file_stamp(const char *path);
 gboolean tide_file_stamp_equal(const TideFileStamp *a, const TideFileStamp *b);
 

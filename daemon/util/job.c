@@ -7,8 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Owned by whoever waits for it, then, if they gave up, by the list of abandoned ones. Its own thread only borrows it,
- * and nobody frees it before that thread was joined. */
+/* Owned by the waiting caller, or, once abandoned, by the list of abandoned jobs. Its own thread only borrows it, and
+ * it is freed only after that thread was joined. */
 struct TideJob {
   /* set before start, then read-only */
   TideJobKind *kind;
@@ -56,7 +56,7 @@ tide_job_wait(const TideJob *job, gint64 deadline_us, GCancellable *cancellable)
     if (left_us <= 0)
       break;
     gint64 left_ms = (left_us + TIDE_US_PER_MS - 1) / TIDE_US_PER_MS;
-    (void)g_poll(fds, n_fds, (gint)MIN(left_ms, G_MAXINT)); /* an interruption is a turn of the loop */
+    (void)g_poll(fds, n_fds, (gint)MIN(left_ms, G_MAXINT)); /* an interruption repeats the loop */
   }
   if (n_fds == 2)
     g_cancellable_release_fd(cancellable);
@@ -84,7 +84,7 @@ tide_job_abandon(TideJob *job)
   tide_mutex_unlock(&kind->lock);
 }
 
-/* NULL when none has ended. *@ret_running: how many have not. */
+/* NULL when none has ended. *@ret_running: how many still run. */
 static TideJob *
 take_ended(TideJobKind *kind, guint *ret_running)
 {

@@ -34,8 +34,8 @@ append_escape(TideBuffer *out, guint8 c)
   tide_buffer_append(out, form, tide_json_escape(c, TIDE_JSON_ALL_LETTERS, form));
 }
 
-/* What a terminal obeys is escaped, though JSON asks it only of what is below U+0020. @text: valid UTF-8, where the
- * controls from U+0080 to U+009F are two bytes. */
+/* Escapes characters that control a terminal, though JSON only requires that below U+0020. @text: valid UTF-8, where
+ * the controls from U+0080 to U+009F have two bytes. */
 static void
 append_characters(TideBuffer *out, const guint8 *text, gsize len)
 {
@@ -72,7 +72,7 @@ tide_json_string_append(TideBuffer *out, TideBytes text)
     rest -= valid;
     if (rest == 0)
       break;
-    /* A NUL is UTF-8, but g_utf8_validate_len() takes none. */
+    /* A NUL is valid UTF-8, but g_utf8_validate_len() rejects it. */
     if (*at == '\0')
       append_escape(out, 0);
     else
@@ -153,7 +153,7 @@ tide_json_bool(TideBuffer *out, const char *name, gboolean value)
 void
 tide_json_number(TideBuffer *out, const char *name, gint64 value)
 {
-  char text[20]; /* of a number of 64 bits with its sign */
+  char text[20]; /* a 64-bit number with its sign */
   char *at = text + sizeof text;
   guint64 rest = value < 0 ? -(guint64)value : (guint64)value;
   do

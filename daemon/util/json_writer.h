@@ -1,7 +1,8 @@
-/* Writes JSON (RFC 8259) straight into a buffer. There is no state beside the text itself: a comma is put in front of a
- * value unless the byte before opens an object or an array, or ends a line, or there is none.
+/* Writes JSON (RFC 8259) directly into a buffer. The text itself is the only state: a value gets a preceding comma
+ * unless the byte before opens an object or an array, ends a line, or does not exist.
  *
- * @name: of an object's member: written as it is, so it needs no escapes. NULL: an item of an array, or a whole text.
+ * @name: of an object's member: written unchanged, so it must need no escapes. NULL: an item of an array, or a whole
+ * text.
  * Threads: any. Allocates: only by growing @out. */
 #pragma once
 
@@ -9,33 +10,35 @@
 
 G_BEGIN_DECLS
 
-/* What every value begins with: the comma that is due, and the name. */
+/* Starts a value: writes the comma if needed, and the name. */
 void tide_json_name(TideBuffer *out, const char *name);
 
 void tide_json_bool(TideBuffer *out, const char *name, gboolean value);
 void tide_json_number(TideBuffer *out, const char *name, gint64 value);
 void tide_json_decimal(TideBuffer *out, const char *name, double value, int n_decimals);
-void tide_json_significant(TideBuffer *out, const char *name, double value); /* ten digits: what is little is not 0 */
+void tide_json_significant(TideBuffer *out, const char *name, double value); /* ten significant digits: small numbers do
+                                                                              * not become 0 */
 void tide_json_string(TideBuffer *out, const char *name, TideBytes value);
 void tide_json_hex(TideBuffer *out, const char *name, TideBytes value);
-void tide_json_base64(TideBuffer *out, const char *name, gboolean has_value, TideBytes value); /* else null */
+void tide_json_base64(TideBuffer *out, const char *name, gboolean has_value, TideBytes value); /* without a value,
+                                                                                                * null */
 
 /**
- * tide_json_string_append: append @text as a JSON string, its quotes included, without a comma.
- * Only what must be escaped is: quotes, backslashes and control characters, those up to U+009F with them. A byte that
- * belongs to no UTF-8 character, for which JSON has no place, is written as U+FFFD.
+ * tide_json_string_append: append @text as a JSON string including its quotes, without a comma. Escapes only quotes,
+ * backslashes and control characters, including those up to U+009F. A byte that is not valid UTF-8, which JSON cannot
+ * contain, becomes U+FFFD.
  */
 void tide_json_string_append(TideBuffer *out, TideBytes text);
 
-/* FALSE for what a terminal obeys, a reader does not see, or ends a line: controls, format characters, separators of lines
- * and paragraphs. */
+/* FALSE for characters that control a terminal, are invisible, or end a line: controls, format characters, line and
+ * paragraph separators. */
 gboolean tide_text_shows(gunichar c);
 
-/* Escapes in all strings of @json, which is right, what tide_text_shows() does not show, too: for what is printed. A data
- * cell keeps it as it came. */
+/* Escapes characters that tide_text_shows() rejects in all strings of the valid @json: for printed output. Data cells
+ * keep the original. */
 void tide_json_escape_hidden(TideBuffer *json);
 
-/* Whether @text is letters, digits and signs of ASCII alone, none of which has to be escaped: as most texts are. */
+/* TRUE if @text consists of printable ASCII without characters to escape, as most texts do. */
 static inline gboolean
 tide_json_is_plain(TideBytes text)
 {
@@ -43,7 +46,7 @@ tide_json_is_plain(TideBytes text)
   guint64 found = 0;
   gsize i = 0;
   for (; text.len - i >= sizeof found; i += sizeof found) {
-    /* Eight bytes at a time: the top bit of each that is not plain, and perhaps of others behind one that is not. */
+    /* Eight bytes at a time: sets the top bit of each byte that is not plain, and perhaps of bytes after it. */
     guint64 word = tide_load_u64(text.data + i);
     guint64 quote = word ^ ones * '"', backslash = word ^ ones * '\\';
     found |= word | (word + ones) | (word - ones * 0x20) | (quote - ones) | (backslash - ones);
@@ -63,7 +66,7 @@ tide_json_open(TideBuffer *out, const char *name, char bracket)
   tide_buffer_append_byte(out, (guint8)bracket);
 }
 
-/* @brackets: those that end it, all at once. */
+/* @brackets: all closing brackets at once. */
 static inline void
 tide_json_close(TideBuffer *out, const char *brackets)
 {
@@ -76,17 +79,16 @@ tide_json_text(TideBuffer *out, const char *name, const char *value)
   tide_json_string(out, name, tide_bytes_of_string(value));
 }
 
-/* Which characters are escaped by a letter, as \n: each of these and those before it. */
+/* The characters that are escaped by a letter, such as \n: each level includes those before it. */
 typedef enum TideJsonLetters {
   TIDE_JSON_QUOTES = 2, /* and the backslash */
   TIDE_JSON_LINES = 4,  /* and the tab */
   TIDE_JSON_ALL_LETTERS = 7,
 } TideJsonLetters;
 
-#define TIDE_JSON_ESCAPE_BYTES 13 /* two halves of a pair, and the NUL that printf puts after them */
+#define TIDE_JSON_ESCAPE_BYTES 13 /* two halves of a pair, and printf's NUL */
 
-/* The escape of @c, which is not terminated: by a letter or, as UTF-16 has it, by one or two numbers. Returns: its
- * length. */
+/* The escape of @c, not terminated: a letter, or one or two UTF-16 code units as numbers. Returns: its length. */
 gsize tide_json_escape(gunichar c, TideJsonLetters letters, char form[TIDE_JSON_ESCAPE_BYTES]);
 
 G_END_DECLS

@@ -37,12 +37,11 @@ tide_listen_address_parse(const char *text, TideListenAddress *ret_address, GErr
   }
   gboolean is_off = strcmp(text, "off") == 0;
   if (found == NULL && !is_off)
-    return tide_fail(
-        error, TIDE_ERROR_CONFIG,
-        "cannot listen on '%s': write an IPv4 address and port such as '127.0.0.1:9464', an IPv6 one such as "
-        "'[::1]:9464', the absolute path of a Unix socket as 'unix:/run/tidemark/http.socket' (up to 107 bytes), or "
-        "'off'",
-        text);
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "cannot listen on '%s': write an IPv4 address and port such as '127.0.0.1:9464', an IPv6 one such "
+                     "as '[::1]:9464', the absolute path of a Unix socket such as 'unix:/run/tidemark/http.socket' (up "
+                     "to 107 bytes), or 'off'",
+                     text);
   *ret_address = (TideListenAddress){.is_off = is_off, .address_bytes = found_bytes};
   if (found != NULL)
     memcpy(&ret_address->address, found, found_bytes);

@@ -12,14 +12,14 @@ struct TideThread {
   char name[16]; /* TASK_COMM_LEN of Linux */
   void (*run)(gpointer data);
   gpointer data;
-  /* For a join with a deadline. Not pthread_clockjoin_np(): ThreadSanitizer (LLVM 14) does not know that one,
-   * and reports all that the thread wrote as raced for. */
+  /* For a join with a deadline. pthread_clockjoin_np() is not used: ThreadSanitizer (LLVM 14) does not know it, and
+   * reports all writes of the thread as races. */
   TideMutex lock;
   TideCond finished;
   gboolean is_finished; /* under lock */
 };
 
-/* A failing pthread call on a valid object is a programming error: say which and stop. */
+/* A failing pthread call on a valid object is a programming error: name it and abort. */
 static void
 require(int result, const char *call)
 {
@@ -144,11 +144,11 @@ tide_thread_join_until(TideThread *thread, gint64 deadline_us)
 {
   tide_mutex_lock(&thread->lock);
   while (!thread->is_finished && tide_cond_wait_until(&thread->finished, &thread->lock, deadline_us))
-    continue; /* woken without a reason */
+    continue; /* a spurious wake-up */
   gboolean is_finished = thread->is_finished;
   tide_mutex_unlock(&thread->lock);
 
   if (is_finished)
-    tide_thread_join(thread); /* its last step is its return */
+    tide_thread_join(thread); /* it only has to return */
   return is_finished;
 }

@@ -1,6 +1,6 @@
-/* Locks, conditions and threads, straight over pthreads: ThreadSanitizer knows these, and does not see GLib's (a
- * correct program with GMutex is reported as racy). Every datum that two threads share is locked through this header
- * or is a C11 atomic.
+/* Locks, conditions and threads directly on pthreads: ThreadSanitizer knows these, but does not see GLib's (a correct
+ * program with GMutex is reported as racy). Data shared by threads is either locked through this header or a C11
+ * atomic.
  *
  * Locks never nest, and none is held across a call into Kafka, Thrift or the log. */
 #pragma once
@@ -35,13 +35,13 @@ gboolean tide_cond_wait_until(TideCond *cond, TideMutex *mutex, gint64 deadline_
 typedef struct TideThread TideThread;
 
 /**
- * tide_thread_start: start a joinable thread named @name (at most 15 bytes, shown by ps -L and gdb).
- * All signals are blocked in it: the main thread owns signals.
- * Aborts when no thread can be started: without threads there is nothing to recover with.
+ * tide_thread_start: start a joinable thread named @name (at most 15 bytes, shown by ps -L and gdb). All signals are
+ * blocked in it: the main thread handles signals. Aborts when no thread can be started: without threads no recovery is
+ * possible.
  */
 TideThread *tide_thread_start(const char *name, void (*run)(gpointer data), gpointer data) G_GNUC_WARN_UNUSED_RESULT;
 void tide_thread_join(TideThread *thread); /* frees @thread; NULL ok */
-/* As join, but gives up at @deadline_us; FALSE then, and @thread stays valid. */
+/* As join, but only until @deadline_us; returns FALSE then, and @thread stays valid. */
 gboolean tide_thread_join_until(TideThread *thread, gint64 deadline_us) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

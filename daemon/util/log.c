@@ -17,11 +17,11 @@
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 
-/* The most that the message and each value may become once escaped, so that some fields always fit into a line. */
+/* Maximum length of the message and of each value after escaping, so that some fields always fit into a line. */
 #define MESSAGE_MAX_BYTES 2560
 #define VALUE_MAX_BYTES 512
 
-/* Of the journal's datagram, which needs no socket option: far below net.core.wmem_default (212,992). */
+/* Maximum size of a journal datagram that needs no socket option: far below net.core.wmem_default (212,992). */
 #define JOURNAL_MESSAGE_MAX_BYTES 32768
 #define JOURNAL_VALUE_MAX_BYTES 4096
 #define JOURNAL_MAX_FIELDS 24
@@ -48,12 +48,12 @@ static TideLogFormat chosen_format = TIDE_LOG_FORMAT_TEXT;
 static gboolean with_colour;
 
 static TideMutex stderr_lock = {PTHREAD_MUTEX_INITIALIZER};
-static guint64 dropped_unlogged;  /* under stderr_lock: dropped since the last line that passed */
-static gboolean is_inside_a_line; /* under stderr_lock: the last line was taken in part */
+static guint64 dropped_unlogged;  /* under stderr_lock: dropped since the last accepted line */
+static gboolean is_inside_a_line; /* under stderr_lock: the last line was only partly accepted */
 
-/* ---- the forms of a line ---- */
+/* ---- formats of a line ---- */
 
-/* The next character of @text, (gunichar)-1 for a byte that is not UTF-8, and its length in bytes. */
+/* Reads the next character of @text, (gunichar)-1 for a byte that is not UTF-8, and returns its length in bytes. */
 static gsize
 next_character(const char *text, gunichar *ret_character)
 {
@@ -92,7 +92,7 @@ json_form(const char *text, gsize len, gunichar c, char *form)
   return len;
 }
 
-/* The longest form of one character: four bytes as \xHH, and the NUL that printf puts after it. */
+/* The longest form of one character: four bytes as \xHH, and printf's NUL. */
 #define FORM_MAX_BYTES 17
 
 typedef gsize (*CharacterForm)(const char *text, gsize len, gunichar c, char *form);
@@ -101,7 +101,7 @@ static void
 append_escaped(GString *line, const char *text, gsize max_bytes, CharacterForm form_of)
 {
   gsize start = line->len;
-  gsize cut_at = start; /* where CUT_MARK still fits */
+  gsize cut_at = start; /* the last position where CUT_MARK fits */
   char form[FORM_MAX_BYTES];
   while (*text != '\0') {
     gunichar c;
@@ -146,7 +146,7 @@ append_text_field(GString *line, const TideLogField *field)
   g_string_append_printf(line, "\"%s\"", escaped->str);
 }
 
-/* Keeps the last field only if the line, with @tail_bytes still to come, is short enough. */
+/* Keeps the last field only if the line, including @tail_bytes to follow, is short enough. */
 static void
 drop_if_too_long(GString *line, gsize len_before, gsize tail_bytes)
 {
@@ -207,7 +207,7 @@ tide_log_line_json(GString *line, const TideLogRecord *record)
   g_string_append(line, "}\n");
 }
 
-/* NAME, newline, length as 64 bits little-endian, value, newline: the form that may hold any byte. */
+/* NAME, newline, length as 64 bits little-endian, value, newline: the form that may contain any byte. */
 static void
 append_journal_field(TideBuffer *datagram, const char *name, const char *value, gsize max_bytes)
 {
@@ -229,7 +229,7 @@ tide_log_line_journal(TideBuffer *datagram, const TideLogRecord *record)
   append_journal_field(datagram, "MESSAGE", message->str, JOURNAL_MESSAGE_MAX_BYTES);
   append_journal_field(datagram, "PRIORITY", priority, JOURNAL_VALUE_MAX_BYTES);
   append_journal_field(datagram, "SYSLOG_IDENTIFIER", "tidemark", JOURNAL_VALUE_MAX_BYTES);
-  /* 128 bits, as the journal wants: our own half, drawn once, and the FNV-1a hash of the event's id. */
+  /* 128 bits as required by the journal: our own half, drawn once, and the FNV-1a hash of the event's id. */
   guint64 hash = 0xcbf29ce484222325;
   for (const char *c = record->id; *c != '\0'; c++)
     hash = (hash ^ (guint8)*c) * 0x100000001b3;
@@ -244,7 +244,7 @@ tide_log_line_journal(TideBuffer *datagram, const TideLogRecord *record)
       append_journal_field(datagram, record->fields[i].name, record->fields[i].value, JOURNAL_VALUE_MAX_BYTES);
 }
 
-/* ---- where lines go ---- */
+/* ---- destinations ---- */
 
 static void
 render_line(GString *line, const TideLogRecord *record)
@@ -264,7 +264,7 @@ is_writable(int fd)
   return n_ready == 1 && (poller.revents & POLLOUT) != 0 && (poller.revents & (POLLERR | POLLHUP | POLLNVAL)) == 0;
 }
 
-/* TRUE when all of it was taken. */
+/* TRUE when all of it was accepted. */
 static gboolean
 write_all_locked(TideBytes line)
 {
@@ -284,7 +284,7 @@ static void
 report_dropped_lines_locked(void)
 {
   char text[96];
-  g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT " log lines were dropped: standard error took no more",
+  g_snprintf(text, sizeof text, "%" G_GUINT64_FORMAT " log lines were dropped: standard error did not accept them",
              dropped_unlogged);
   TideLogRecord record = {.level = TIDE_LOG_WARNING,
                           .id = "lines-dropped",
@@ -297,9 +297,9 @@ report_dropped_lines_locked(void)
     dropped_unlogged = 0;
 }
 
-/* How it cannot block: poll() says whether there is room, under a lock that makes this process the only writer between
- * poll and write; a pipe then has room for PIPE_BUF bytes and a socket for more. Not covered: another process that
- * fills the same pipe in between, and a terminal that stops within a line. */
+/* Never blocks: poll() reports whether there is room, under a lock that makes this process the only writer between poll
+ * and write; a pipe then has room for PIPE_BUF bytes and a socket for more. Two cases are not covered: another process
+ * that fills the same pipe in between, and a terminal that stops within a line. */
 static void
 write_line(const TideLogRecord *record)
 {
@@ -313,7 +313,7 @@ write_line(const TideLogRecord *record)
   tide_mutex_unlock(&stderr_lock);
 }
 
-/* One unconnected socket for the life of the process: a journal that restarts is found again. */
+/* One unconnected socket for the process's lifetime, which also reaches a restarted journal. */
 static int
 journal_socket(void)
 {
@@ -361,7 +361,7 @@ static void
 write_record(TideLogLevel level, const char *id, const TideLogField *fields, gsize n_fields, const char *format,
              va_list arguments)
 {
-  int errno_before = errno; /* a log call must not change what the caller is about to report */
+  int errno_before = errno; /* a log call must not change the errno that the caller is about to report */
   char thread[16] = "";     /* TASK_COMM_LEN of Linux */
   pthread_getname_np(pthread_self(), thread, sizeof thread);
   g_autofree char *text = g_strdup_vprintf(format, arguments);
@@ -380,7 +380,7 @@ write_record(TideLogLevel level, const char *id, const TideLogField *fields, gsi
     tide_log_line_journal(&datagram, &record);
     is_sent = tide_log_send_to_journal(JOURNAL_SOCKET, tide_buffer_bytes(&datagram));
   }
-  if (!is_sent) /* with no journal, or one that is stuck, what standard error does not take is counted there */
+  if (!is_sent) /* without a working journal, lines that standard error does not accept are counted there */
     write_line(&record);
   errno = errno_before;
 }
@@ -419,7 +419,7 @@ gboolean
 tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guint64 *ret_suppressed)
 {
   gint64 next_us = __atomic_load_n(&limit->next_us, __ATOMIC_RELAXED);
-  /* Of several threads at the end of an interval the one that moves it on may log. */
+  /* Of several threads at the end of an interval, only the one that advances it may log. */
   if (now_us < next_us || !__atomic_compare_exchange_n(&limit->next_us, &next_us, now_us + interval_us, FALSE,
                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     __atomic_fetch_add(&limit->suppressed, 1, __ATOMIC_RELAXED);
@@ -444,10 +444,10 @@ tide_log_suppressed(guint64 suppressed, const char *what)
   return end;
 }
 
-/* ---- the start ---- */
+/* ---- initialisation ---- */
 
-/* systemd puts the device and inode of the journal's stream there: standard error is the journal only if it
- * is still that stream, and was not redirected since. */
+/* systemd puts the device and inode of the journal's stream there: standard error is the journal only if it is still
+ * that stream and was not redirected. */
 static gboolean
 stderr_is_journal(void)
 {
@@ -460,7 +460,7 @@ stderr_is_journal(void)
   return strcmp(stream, actual) == 0;
 }
 
-/* Warnings of GLib and of the Thrift library come out as lines of this log, not as a format of their own. */
+/* Warnings of GLib and of the Thrift library use this log instead of a format of their own. */
 static GLogWriterOutput
 write_glib_message(GLogLevelFlags glib_level, const GLogField *fields, gsize n_fields, gpointer data G_GNUC_UNUSED)
 {
@@ -493,7 +493,7 @@ tide_log_init(TideLogFormat format, TideLogLevel most_verbose)
   chosen_format = format;
   with_colour = isatty(STDERR_FILENO) && g_getenv("NO_COLOR") == NULL && g_strcmp0(g_getenv("TERM"), "dumb") != 0;
   tide_log_set_level(most_verbose);
-  static gsize is_done; /* GLib takes one writer in a process's life */
+  static gsize is_done; /* GLib accepts one writer per process */
   if (g_once_init_enter(&is_done)) {
     g_log_set_writer_func(write_glib_message, NULL, NULL);
     g_once_init_leave(&is_done, 1);

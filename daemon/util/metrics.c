@@ -6,16 +6,16 @@
 
 #include <math.h>
 
-/* A cache line, so that no two threads' shards share one. */
+/* A cache line, so that shards of different threads never share one. */
 #define SHARD_ALIGNMENT_BYTES 64
 
 #define NAME_CHARACTERS G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_:"
 
-/* One bucket more than bounds: the last is +Inf. Bucket counts are not cumulative here; the text form's are. */
+/* One more bucket than bounds: the last is +Inf. Bucket counts are not cumulative here; the text format's are. */
 struct TideHistogram {
   const double *bounds;
   gsize n_bounds;
-  gsize last_bucket; /* the writer's: values come in runs, so the next one is looked for from there */
+  gsize last_bucket; /* the writer's: similar values follow each other, so the next search starts there */
   _Atomic double sum;
   _Atomic guint64 buckets[];
 };
@@ -23,8 +23,8 @@ struct TideHistogram {
 typedef enum MetricType { COUNTER, COUNTER_MILLI, GAUGE, GAUGE_MILLI, HISTOGRAM } MetricType;
 
 static const struct {
-  const char *name;  /* to Prometheus */
-  gboolean is_milli; /* set as a gauge is, stored in thousandths */
+  const char *name;  /* in Prometheus's format */
+  gboolean is_milli; /* set like a gauge, stored in thousandths */
 } types[] = {
     [COUNTER] = {"counter"},     [COUNTER_MILLI] = {"counter", .is_milli = TRUE},
     [GAUGE] = {"gauge"},         [GAUGE_MILLI] = {"gauge", .is_milli = TRUE},
@@ -43,7 +43,7 @@ typedef struct Family {
   const char *name;
   const char *help;
   MetricType type;
-  const double *bounds; /* of a histogram */
+  const double *bounds; /* for a histogram */
   gsize n_bounds;
   GPtrArray *series; /* owned, by labels */
 } Family;
@@ -89,7 +89,7 @@ tide_metrics_free(TideMetrics *metrics)
   g_free(metrics);
 }
 
-/* Where @name is, or where it belongs in the order of names. */
+/* The index of @name, or where it belongs in the order of names. */
 static guint
 family_index_locked(const TideMetrics *metrics, const char *name)
 {
@@ -114,12 +114,12 @@ get_family_locked(TideMetrics *metrics, const char *name, const char *help, Metr
 {
   Family *family = find_family_locked(metrics, name);
   if (family != NULL) {
-    if (family->type != type) /* a programming error: two places mean different things by one name */
+    if (family->type != type) /* a programming error: two meanings for one name */
       g_error("metric '%s' is registered with two types", name);
     return family;
   }
   if (strspn(name, NAME_CHARACTERS) != strlen(name) || *name == '\0' || g_ascii_isdigit(*name))
-    g_error("metric '%s' has a name that Prometheus would refuse", name);
+    g_error("metric '%s' has a name that Prometheus would reject", name);
   family = g_new0(Family, 1);
   family->name = name;
   family->help = help;
@@ -129,7 +129,7 @@ get_family_locked(TideMetrics *metrics, const char *name, const char *help, Metr
   return family;
 }
 
-/* Of the first that is not before @labels: a load of many files has as many series. */
+/* The index of the first one not before @labels: a load of many files has many series. */
 static guint
 series_index(const Family *family, const char *labels)
 {
@@ -162,7 +162,7 @@ get_series(Family *family, const char *labels)
 char *
 tide_metrics_label(const char *name, const char *value)
 {
-  g_autofree char *valid = g_utf8_make_valid(value, -1); /* a scrape with a byte that is not UTF-8 fails as a whole */
+  g_autofree char *valid = g_utf8_make_valid(value, -1); /* one byte that is not UTF-8 fails the whole scrape */
   GString *label = g_string_new(name);
   g_string_append(label, "=\"");
   for (const char *at = valid; *at != '\0'; at++) {
@@ -188,7 +188,7 @@ tide_metrics_counter(TideMetrics *metrics, const char *name, const char *help, c
   return counter;
 }
 
-/* @first_value: of a series that is new */
+/* @first_value: for a new series */
 static TideGauge *
 get_gauge(TideMetrics *metrics, const char *name, const char *help, const char *labels, MetricType type,
           gint64 first_value)
@@ -342,7 +342,7 @@ tide_metrics_sum(TideMetrics *metrics, const char *name, const char *labels_part
   return sum;
 }
 
-/* ---- the text form ---- */
+/* ---- the text format ---- */
 
 static void
 append_name(GString *text, const char *name, const char *suffix, const char *labels)
@@ -364,8 +364,8 @@ append_double(GString *text, double value)
     g_string_append(text, tide_double_print(value, digits));
 }
 
-/* Buckets made cumulative, then _sum and _count, which is their total: so that one scrape agrees with itself whatever
- * threads count meanwhile. @buckets: n_bounds + 1, the last one is what passed every bound. */
+/* Makes buckets cumulative, then writes _sum and _count, which is their total: one scrape is consistent whatever
+ * threads count meanwhile. @buckets: n_bounds + 1; the last one counts values above every bound. */
 static void
 render_histogram(GString *text, const Family *family, const char *labels, const guint64 *buckets, double sum)
 {
@@ -426,7 +426,7 @@ render_family(GString *text, const Family *family)
   gboolean has_head = FALSE;
   for (guint i = 0; i < family->series->len; i++) {
     const Series *series = family->series->pdata[i];
-    gint64 gauge_value = tide_gauge_value(&series->gauge); /* 0 of all that are none */
+    gint64 gauge_value = tide_gauge_value(&series->gauge); /* 0 for other types */
     if (gauge_value == TIDE_GAUGE_UNKNOWN)
       continue;
     if (!has_head)

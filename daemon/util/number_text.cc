@@ -4,24 +4,23 @@
 #include <cmath>
 #include <limits>
 
-/* A decimal of CERTAIN digits survives the way to a number and back, and ENOUGH tell all numbers apart: 15 and 17 for
- * doubles, 6 and 9 for floats. Exponents are written from there on, as %.15g does, or %.17g where all digits are
- * needed. */
+/* A decimal of CERTAIN digits survives conversion to a number and back, and ENOUGH digits distinguish all numbers: 15
+ * and 17 for doubles, 6 and 9 for floats. Exponents start there, as with %.15g, or %.17g if all digits are needed. */
 template <typename Number> static constexpr int CERTAIN = std::numeric_limits<Number>::digits10;
 template <typename Number> static constexpr int ENOUGH = std::numeric_limits<Number>::max_digits10;
 
-/* The least that is written with zeros in front: 0.0001. */
+/* The smallest exponent without exponent notation: 0.0001. */
 #define LEAST_PLAIN_EXPONENT (-4)
 
-/* Digits d, and the exponent e of d[0].d[1]d[2]... times 10^e. The last digit is 0 for zero alone. */
+/* Digits d, and the exponent e of d[0].d[1]d[2]... times 10^e. The last digit is 0 only for zero. */
 struct ShortestDigits {
   char digits[ENOUGH<double>];
   int n_digits;
-  bool is_negative; /* of -0, too */
+  bool is_negative; /* also for -0 */
   int exponent;
 };
 
-/* The shortest that read back as @value, by the standard library's Ryu: exact, in some tens of nanoseconds. */
+/* The shortest digits that read back as @value, by the standard library's Ryu: exact, in some tens of nanoseconds. */
 template <typename Number>
 static ShortestDigits
 shortest_digits_of(Number value)
@@ -39,7 +38,7 @@ shortest_digits_of(Number value)
   return shortest;
 }
 
-/* @digits with a point behind @n_whole of them, which may be more than there are, or less than one. */
+/* Appends @digits with a point after @n_whole of them, which may exceed their number or be below one. */
 static char *
 append_digits(char *at, const ShortestDigits &digits, int n_whole)
 {
@@ -59,7 +58,7 @@ append_digits(char *at, const ShortestDigits &digits, int n_whole)
   return at;
 }
 
-/* As printf's %g with the precision that @digits need, at least @least. */
+/* Prints like printf's %g with the precision that @digits need, at least @least. */
 static void
 print_digits(const ShortestDigits &digits, int least, char *at)
 {
@@ -93,9 +92,9 @@ print_by_trying(Number value, char text[TIDE_NUMBER_TEXT_BYTES])
   }
 }
 
-/* The texts were made by trying precisions once, and what is stored must not change: of numbers too small for all
- * digits, that is not the shortest; and at a power of two, where the numbers below are nearer than those above, it may
- * be that the shortest is not the nearest of its length. What is not finite has no digits. */
+/* The texts were originally made by trying precisions, and stored texts must not change. The shortest digits differ in
+ * two cases: numbers too small for all digits, and powers of two, where the numbers below are nearer than those above,
+ * so that the shortest may not be the nearest of its length. Numbers that are not finite have no digits. */
 template <typename Number>
 static void
 print(Number value, char text[TIDE_NUMBER_TEXT_BYTES])
@@ -112,13 +111,13 @@ print(Number value, char text[TIDE_NUMBER_TEXT_BYTES])
   print_by_trying(value, text);
 }
 
-/* Most measurements are decimals of few digits, for which no search is needed: where a whole number of ten-thousandths
- * divides to the very double, it is the one decimal of at most 15 digits that reads back as it, for both are exact and
- * are rounded once. */
+/* Most measurements are decimals of few digits, which need no search. If a whole number of ten-thousandths divides to
+ * exactly the double, it is the only decimal of at most 15 digits that reads back as it, because both are exact and
+ * rounded once. */
 #define TEN_THOUSANDTHS 10000
-#define TEN_THOUSANDTHS_MAX 1e11 /* exclusive; so many make a number of 15 digits */
+#define TEN_THOUSANDTHS_MAX 1e11 /* exclusive; this many make a number of 15 digits */
 
-/* Backwards, from the end of @text. */
+/* Writes backwards, from the end of @text. */
 static TideBytes
 print_ten_thousandths(guint64 n, bool is_negative, char text[TIDE_NUMBER_TEXT_BYTES])
 {

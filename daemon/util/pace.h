@@ -1,6 +1,6 @@
-/* Holds what is done to so many a second. What was missed is made up for, a tenth of a second of it at the most.
+/* Limits actions to a rate per second. Missed actions are made up for, up to a tenth of a second.
  *
- * Threads: whoever holds the lock of what it is part of. Time is the caller's, monotonic. */
+ * Threads: under the lock of the containing object. Time is the caller's, monotonic. */
 #pragma once
 
 #include "util/clock.h"
@@ -15,14 +15,14 @@ typedef struct TidePace {
   gint64 due_ns; /* when the next one is due */
 } TidePace;
 
-/* How long the next one must wait; 0: it need not. */
+/* Returns how long the next action must wait; 0: it need not. */
 static inline gint64
 tide_pace_wait_us(const TidePace *pace, gint64 now_us)
 {
   return pace->due_ns > now_us * TIDE_NS_PER_US ? pace->due_ns / TIDE_NS_PER_US - now_us + 1 : 0;
 }
 
-/* @n were done. */
+/* Counts @n actions. */
 static inline void
 tide_pace_add(TidePace *pace, guint64 n, gint64 now_us)
 {

@@ -1,6 +1,6 @@
-/* How many a second, over the last five to ten seconds: two windows of five, of which one is filled.
+/* The rate per second over the last five to ten seconds: two windows of five, one of which is being filled.
  *
- * Threads: whoever holds the lock of what it is part of. Time is the caller's, monotonic. Zeroes: none came. */
+ * Threads: under the lock of the containing object. Time is the caller's, monotonic. Zero-initialised: no events. */
 #pragma once
 
 #include "util/clock.h"
@@ -10,12 +10,12 @@ G_BEGIN_DECLS
 #define TIDE_RATE_WINDOW_US (5 * TIDE_US_PER_S)
 
 typedef struct TideRate {
-  gint64 begin_us; /* of the window that is filled */
-  guint64 n;       /* that came in it */
+  gint64 begin_us; /* of the current window */
+  guint64 n;       /* events in it */
   guint64 n_before;
 } TideRate;
 
-/* Returns: TRUE when another window began. */
+/* Returns: TRUE when a new window began. */
 static inline gboolean
 tide_rate_add(TideRate *rate, guint64 n, gint64 now_us)
 {

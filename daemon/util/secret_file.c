@@ -17,11 +17,11 @@ tide_secret_free(char *secret)
   g_free(secret);
 }
 
-/* -1 on error. */
+/* Returns -1 on error. */
 static int
 open_file(const char *path, GError **error)
 {
-  /* Not blocking: a FIFO by that name must not hang the start. */
+  /* Non-blocking: a FIFO by that name must not block the start. */
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0)
     (void)tide_fail(error, TIDE_ERROR_CONFIG, "cannot open the secret '%s': %s", path, g_strerror(errno));
@@ -39,22 +39,22 @@ check_file(const char *path, int fd, GError **error)
     return tide_fail(error, TIDE_ERROR_CONFIG, "the secret '%s' is not a regular file", path);
   if ((mode & 0007u) != 0 || (mode & 0020u) != 0)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "the secret '%s' has mode %04o: others could read or change it; run 'chmod 0640 %s'", path, mode,
-                     path);
+                     "the secret '%s' has mode %04o, so others could read or change it; run 'chmod 0640 %s'", path,
+                     mode, path);
   if (status.st_size == 0)
     return tide_fail(error, TIDE_ERROR_CONFIG, "the secret '%s' is empty", path);
   return TRUE;
 }
 
-/* Without a newline at its end. */
+/* Checks the content and removes a final newline. */
 static gboolean
 check_content(const char *path, char *secret, gsize len, GError **error)
 {
   if (len > TIDE_SECRET_MAX_BYTES)
     return tide_fail(error, TIDE_ERROR_CONFIG, "the secret '%s' is larger than %u bytes", path, TIDE_SECRET_MAX_BYTES);
   if (memchr(secret, '\0', len) != NULL)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "the secret '%s' holds a NUL byte: only text can be used", path);
-  /* Editors end a file with a newline that nobody means; more than one may be meant. */
+    return tide_fail(error, TIDE_ERROR_CONFIG, "the secret '%s' contains a NUL byte: only text can be used", path);
+  /* Editors end a file with a newline that is not part of the secret; further newlines may be. */
   if (len > 0 && secret[len - 1] == '\n') {
     secret[--len] = '\0';
     if (len > 0 && secret[len - 1] == '\r')
@@ -68,7 +68,7 @@ read_open_file(const char *path, int fd, GError **error)
 {
   if (!check_file(path, fd, error))
     return NULL;
-  char *secret = g_malloc0(TIDE_SECRET_MAX_BYTES + 2); /* one byte more than is allowed, and a NUL */
+  char *secret = g_malloc0(TIDE_SECRET_MAX_BYTES + 2); /* one byte more than allowed, and a NUL */
   gsize len = 0;
   gssize n = 1;
   while (n > 0 && len <= TIDE_SECRET_MAX_BYTES) {
@@ -108,7 +108,7 @@ tide_secret_path(const TideSecretSource *source, GError **error)
                     "'%s' is not the name of a credential: give the id from 'LoadCredential=ID:PATH'", name);
   else if (directory == NULL)
     (void)tide_fail(error, TIDE_ERROR_CONFIG,
-                    "the credential '%s' is not there: systemd passes it when the unit has 'LoadCredential=%s:/path' "
+                    "the credential '%s' is missing: systemd passes it if the unit has 'LoadCredential=%s:/path' "
                     "(elsewhere set CREDENTIALS_DIRECTORY, or name the file with 'file:')",
                     name, name);
   else

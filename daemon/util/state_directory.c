@@ -14,14 +14,14 @@
 #define LOCK_NAME "tidemark.lock"
 #define INSTANCE_NAME "instance"
 
-/* Of the host's name, in a member's: what Kafka allows is 249 in all. */
+/* Maximum length of the host's name in a member's name: Kafka allows 249 bytes in total. */
 #define MAX_HOST_BYTES 128u
 #define DIGITS "0123456789"
 
 char *
 tide_state_directory(void)
 {
-  /* systemd sets one path for each directory of the unit, parted by colons; ours has one. */
+  /* systemd sets one path for each directory of the unit, separated by colons; ours has one. */
   const char *directories = g_getenv("STATE_DIRECTORY");
   if (directories == NULL || directories[0] == '\0' || directories[0] == ':')
     return NULL;
@@ -35,7 +35,7 @@ tide_state_directory_path(const char *name)
   return directory != NULL ? g_build_filename(directory, name, NULL) : NULL;
 }
 
-/* Who holds the lock has written its process id there; 0 when it has not yet. */
+/* Reads the process id that the holder of the lock has written; 0 if it has not yet. */
 static int
 read_holder(int fd)
 {
@@ -47,10 +47,10 @@ read_holder(int fd)
 static gboolean
 fail_in_use(const char *path, int holder, GError **error)
 {
-  return tide_fail(error, TIDE_ERROR_IN_USE,
-                   "process %d uses this state directory: it holds '%s'; give each daemon a directory of its own, or "
-                   "stop that one",
-                   holder, path);
+  return tide_fail(
+      error, TIDE_ERROR_IN_USE,
+      "process %d uses this state directory: it holds '%s'; give each daemon its own directory, or stop that process",
+      holder, path);
 }
 
 gboolean
@@ -101,15 +101,17 @@ tide_state_directory_lock(GError **error)
   g_autofree char *path = tide_state_directory_path(LOCK_NAME);
   if (path == NULL)
     return -1;
-  int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); /* a link would have another file cut */
+  int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600); /* following a link would truncate another
+                                                                         * file */
   if (fd < 0) {
     (void)tide_fail(error, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
     return -1;
   }
-  /* Of the open file: it ends with the process, and closing another descriptor of the file does not give it up. */
+  /* A lock of the open file: it ends with the process, and is not released by closing another descriptor of the
+   * file. */
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
-    /* For whoever finds the lock taken: not being able to write it is no reason not to run. */
+    /* For processes that find the lock taken: a failure to write it does not prevent running. */
     if (ftruncate(fd, 0) == 0)
       (void)dprintf(fd, "%d\n", (int)getpid());
     return fd;
@@ -122,10 +124,10 @@ tide_state_directory_lock(GError **error)
   return -1;
 }
 
-/* ---- what has to be written, at once or later ---- */
+/* ---- deferred writes ---- */
 
 static TideMutex waiting_lock = {PTHREAD_MUTEX_INITIALIZER};
-static GHashTable *waiting; /* under waiting_lock: owned path to owned content; made on first use */
+static GHashTable *waiting; /* under waiting_lock: owned path to owned content; created on first use */
 
 gboolean
 tide_state_directory_keep(const char *path, const char *content, GError **error)
@@ -142,7 +144,7 @@ tide_state_directory_keep(const char *path, const char *content, GError **error)
   return is_kept;
 }
 
-/* One that waits, and has not been tried since @tried began. (transfer full) */
+/* Returns a waiting file that was not yet tried in this round. (transfer full) */
 static char *
 next_waiting(const GPtrArray *tried, char **ret_content)
 {
@@ -175,9 +177,9 @@ tide_state_directory_retry(void)
   return n_kept;
 }
 
-/* ---- a lasting name ---- */
+/* ---- the static member name ---- */
 
-/* What the file says; made when it is not there. NULL with @error set. */
+/* Reads the file, and creates it if missing. NULL with @error set. */
 static char *
 lasting_secret(const char *path, GError **error)
 {
@@ -190,7 +192,7 @@ lasting_secret(const char *path, GError **error)
   if (tide_state_directory_keep(path, text, &problem))
     return text;
   g_free(text);
-  (void)tide_fail(error, TIDE_ERROR_IO, "cannot keep this daemon's lasting name: %s", problem->message);
+  (void)tide_fail(error, TIDE_ERROR_IO, "cannot store this daemon's static member name: %s", problem->message);
   return NULL;
 }
 

@@ -83,7 +83,7 @@ def messages(root):
             levels.update(levels_of(given[0], text[:call.start()], text[call.end():]))
             form = next(one for one in given[2:] if one.lstrip().startswith('"'))
             words += [] if words_of(form) in words else [words_of(form)]
-    found["lines-dropped"] = ({"warning"}, ["... log lines were dropped: standard error took no more"])
+    found["lines-dropped"] = ({"warning"}, ["... log lines were dropped: standard error did not accept them"])
     return found, findings
 
 

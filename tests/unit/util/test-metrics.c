@@ -117,9 +117,9 @@ TEST("/metrics/label/values-are-escaped")
 static const struct WrongName {
   const char *test, *name, *fault;
 } wrong_names[] = {{"cannot-have-two-types", "tidemark_x:A9", "two types"},
-                   {"is-not-empty", "", "a name that Prometheus would refuse"},
-                   {"begins-with-no-digit", "9a", "a name that Prometheus would refuse"},
-                   {"has-no-dash", "a-b", "a name that Prometheus would refuse"}};
+                   {"is-not-empty", "", "a name that Prometheus would reject"},
+                   {"begins-with-no-digit", "9a", "a name that Prometheus would reject"},
+                   {"has-no-dash", "a-b", "a name that Prometheus would reject"}};
 
 TEST_EACH("/metrics/name/", wrong_names)
 {
