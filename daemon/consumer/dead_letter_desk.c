@@ -188,25 +188,27 @@ dead_letter_of(const TidePartition *partition, const TideBatch *batch, const Ref
                           .attempts = refused->poison->attempts};
 }
 
-/* @dead_letter: of the message, or of one of those that made the row */
+/* @is_to_blame: @dead_letter's message is. Otherwise it is only one of the row's, and is not named. */
 static void
 log_refused(TideDeadLetterDesk *desk, const TidePartition *partition, const TideDeadLetter *dead_letter,
-            const char *next)
+            gboolean is_to_blame)
 {
   guint64 suppressed;
   if (!tide_log_limit_pass(&desk->refused_limit, tide_now_us(), REFUSED_LOG_US, &suppressed))
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
   g_autofree char *table = g_strndup((const char *)dead_letter->table.data, dead_letter->table.len);
-  g_autofree char *which = tide_partition_name_message(partition, dead_letter->offset);
+  g_autofree char *message = tide_partition_name_message(partition, dead_letter->offset);
   TideLogNumber number = tide_log_number(dead_letter->partition);
   TideLogNumber offset = tide_log_number(dead_letter->offset);
-  tide_log_fields(
-      TIDE_LOG_ERROR, "row-refused",
-      TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", number.text}, {"SOURCE", partition->source},
-                      {"OFFSET", offset.text}, {"TABLE", table}, {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
-      "HBase refuses row '%s' of table '%s', of %s: %.*s; %s%s", row, table, which, (int)dead_letter->text.len,
-      (const char *)dead_letter->text.data, next, tide_log_suppressed(suppressed, "rows").text);
+  tide_log_fields(TIDE_LOG_ERROR, "row-refused",
+                  TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", is_to_blame ? number.text : NULL},
+                                  {"SOURCE", partition->source}, {"OFFSET", is_to_blame ? offset.text : NULL},
+                                  {"TABLE", table}, {"REASON", TIDE_DEAD_LETTER_REASON_REFUSED}),
+                  "HBase refuses row '%s' of table '%s': %.*s; %s%s%s", row, table, (int)dead_letter->text.len,
+                  (const char *)dead_letter->text.data, is_to_blame ? message : "several messages share the row",
+                  is_to_blame ? " becomes a dead letter" : ": they are read again, and each is written separately",
+                  tide_log_suppressed(suppressed, "rows").text);
 }
 
 void
@@ -255,7 +257,7 @@ blame(TideDeadLetterDesk *desk, TidePartition *partition, const TideBatch *batch
   gboolean is_further = tide_message_dead_letters_has_any(&partition->dead_letters, refused->ref.sequence);
   if (!tide_partition_add_refused(partition, desk->context.budget, refused->ref, n_acks))
     return;
-  log_refused(desk, partition, &dead_letter, "its message becomes a dead letter");
+  log_refused(desk, partition, &dead_letter, TRUE);
   TideDeadLetterJob *job = tide_dead_letter_job_new(&dead_letter, refused->ref, n_acks, &desk->box);
   job->must_read = TRUE;
   job->is_further = is_further;
@@ -279,8 +281,7 @@ read_again(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *firs
     if (is_logged)
       continue;
     TideDeadLetter dead_letter = dead_letter_of(partition, batch, part);
-    log_refused(desk, partition, &dead_letter,
-                "other messages share the row: they are read again, and each is written by itself");
+    log_refused(desk, partition, &dead_letter, FALSE);
     is_logged = TRUE;
   }
   if (tide_accumulator_stop_merging(desk->context.accumulator, batch, first->poison->row, now_us))
