@@ -37,7 +37,7 @@ class Load(LoadCase):
         self.assertIn("3 of 3 files loaded: 5,000 messages in ", said)
         self.assertIn("         5,000 written\n", said)
         self.assert_loaded(range(5000))
-        self.assertIn("3 of 3 files: loaded before, nothing is done again\n", self.load(plain, members, frames))
+        self.assertIn("3 of 3 files: loaded before, skipped\n", self.load(plain, members, frames))
 
     def test_standard_input(self) -> None:
         self.load("-", data=lines(0, 2000) + b"\n\n" + lines(2000, 1)[:-1])
@@ -80,7 +80,7 @@ class Load(LoadCase):
         whole = b"".join(packed(number) for number in range(3000))
         path = self.write("a.msgpack", whole + packed(3000)[:-2])
         said = self.load(path, exit_code=65)
-        self.assertIn(f"'{path}' cannot be read behind byte {len(whole)} of its text: it ends in the middle of a record; what is before "
+        self.assertIn(f"'{path}' cannot be read after byte {len(whole)} of its text: it ends within a record; what is before "
                       "is taken", said)
         self.assert_loaded(range(3000))
         path.write_bytes(whole + packed(3000))
@@ -113,7 +113,7 @@ class Load(LoadCase):
         grown.write_bytes(lines(0, 2000))
         said = self.load("--dry-run", done, grown, new)
         self.assertIn("         4,000 messages\n", said)
-        self.assertIn("1 of 3 files: loaded before, 1 more in part: all that is in them is counted here, and a load without '--again' ", said)
+        self.assertIn("1 of 3 files: loaded before, 1 more in part: their content is counted here, but a load without '--again' ", said)
         self.assertNotIn("loaded before", self.load("--dry-run", "--again", done, grown, new))
 
     def test_what_a_table_does_not_keep_is_told(self) -> None:
@@ -123,9 +123,9 @@ class Load(LoadCase):
                                    "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}}
         path = self.write("a.jsonl", lines(0, 1000))
         said = self.load("--dry-run", path)
-        self.assertIn("             0 rows for METRIC\n         1,000 rows older than METRIC keeps them ('ttl'): left out\n", said)
+        self.assertIn("             0 rows for METRIC\n         1,000 rows older than the retention of METRIC ('ttl'): skipped\n", said)
         said = self.load(path)
-        self.assertIn("         1,000 written\n         1,000 rows older than their table keeps them ('ttl'): left out\n", said)
+        self.assertIn("         1,000 written\n         1,000 rows older than their table's retention ('ttl'): skipped\n", said)
         self.assertEqual(self.numbers(), [])
 
     def test_a1_readings_that_overwrite_each_other_are_told(self) -> None:
@@ -168,9 +168,9 @@ class Load(LoadCase):
         self.assertIn(f"(file '{more}' record 1)", said)
         self.assertRegex(said, r"METRIC +4,006 +6 ")
         cut = self.write("c.jsonl.gz", path.read_bytes()[:-100])
-        self.assertIn("it ends in the middle", self.verify(cut, exit_code=65))
+        self.assertIn("it is truncated", self.verify(cut, exit_code=65))
         done = subprocess.run([str(PROGRAM), "verify", "-c", str(self.config()), str(path)], capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, "files are named with '--files'" in done.stderr), (64, True))
+        self.assertEqual((done.returncode, "file names need '--files'" in done.stderr), (64, True))
 
     def test_verify_reads_no_pipe(self) -> None:
         """A further pass would find nothing in it, and miss nothing."""
@@ -211,7 +211,7 @@ class Load(LoadCase):
         took = time.monotonic() - killed
         self.assertGreater(took, 6)
         if took < 12:  # else a slow machine had all written when nothing could land any more
-            self.assertIn("tidemark load: all is written; waiting for up to 6.0 s (hbase.settle), ", said)
+            self.assertIn("tidemark load: everything is written; waiting up to 6.0 s (hbase.settle), ", said)
         self.assertEqual(self.numbers(), list(range(3_000 - HOSTS, 3_000)))
 
     def test_killed_while_calls_may_still_land(self) -> None:
@@ -286,7 +286,7 @@ class Load(LoadCase):
     def test_stopped_by_a_signal(self) -> None:
         path = self.write("a.jsonl", lines(0, 20_000))
         text = self.stop_when(lambda: len(self.numbers()) >= 100, "--rate", "5000", path)
-        self.assertIn("tidemark load: stopped; what is written is marked, and the same command goes on from there", text)
+        self.assertIn("tidemark load: stopped; written messages are marked, and the same command continues there", text)
         written = len(self.numbers())
         self.assertEqual(self.marked(), written, "a stop in good order marks all that is written")
         self.assertLess(written, 20_000)
@@ -333,7 +333,7 @@ class Load(LoadCase):
         assert process.stderr
         line = next(line for line in process.stderr if "stopping" in line)
         self.assertRegex(line, r"^tidemark load: stopping: [1-9][0-9,]* messages that were read are still being written, for up to 30.0 s "
-                               r"\(limits.drain_timeout\); a second Ctrl-C ends at once\n$")
+                               r"\(limits.drain_timeout\); a second Ctrl-C exits at once\n$")
         self.assertIsNone(process.poll(), "it still tries")
         process.send_signal(signal.SIGINT)
         process.communicate()
@@ -352,7 +352,7 @@ class Load(LoadCase):
         line = next(line for line in process.stderr if line.startswith("tidemark load: "))
         self.assertRegex(line, r"no gateway is usable: cannot connect to gateway '127.0.0.1:1': .*; waiting for it, for up to 60 s\n$")
         process.send_signal(signal.SIGINT)
-        self.assertIn("tidemark load: stopping; a second Ctrl-C ends at once\n", process.communicate(timeout=PATIENCE_S)[1])
+        self.assertIn("tidemark load: stopping; a second Ctrl-C exits at once\n", process.communicate(timeout=PATIENCE_S)[1])
         self.assertEqual(process.returncode, 75)
 
     def test_progress_counts_what_is_written(self) -> None:
@@ -411,14 +411,13 @@ class Load(LoadCase):
     def test_gzip_that_ends_in_the_middle(self) -> None:
         packed = gzip.compress(lines(0, 20_000), 1)
         path = self.write("a.jsonl.gz", packed[:len(packed) // 2])
-        self.assertIn("; what is before is taken\n", self.load("--dry-run", path, exit_code=65), "nothing is loaded by that")
+        self.assertIn("; everything before is loaded\n", self.load("--dry-run", path, exit_code=65), "nothing is loaded by that")
         said = self.load(path, exit_code=65)
-        self.assertIn(f"the gzip compression of '{path}' is damaged near byte {len(packed) // 2}: it ends in the middle, as a file does "
-                      "that was not copied whole; what is before is taken", said)
+        self.assertIn(f"the gzip compression of '{path}' is damaged near byte {len(packed) // 2}: it is truncated, like an incomplete copy; everything before is loaded", said)
         found = self.numbers()
         self.assertGreater(len(found), 1000)
         self.assertEqual(found, list(range(len(found))))
-        self.assertIn("it ends in the middle", self.load(path, exit_code=65), "nor is it finished the second time")
+        self.assertIn("it is truncated", self.load(path, exit_code=65), "nor is it finished the second time")
         path.write_bytes(packed)
         self.load(path)
         self.assert_loaded(range(20_000))
@@ -435,7 +434,7 @@ class Load(LoadCase):
         path = self.write("a.jsonl", lines(0, 1000))
         self.load(path)
         path.write_bytes(lines(5000, 1) + lines(1, 1999))
-        self.assertIn(f"'{path}' has changed since some of it was loaded", self.load(path, exit_code=65))
+        self.assertIn(f"'{path}' has changed since it was loaded", self.load(path, exit_code=65))
         self.assert_loaded(range(1000))
         self.load("--again", path)
         self.assert_loaded([*range(2000), 5000])
@@ -474,23 +473,24 @@ class Load(LoadCase):
             self.assertRegex(line, r"\d+ messages unfinished: no mark is behind them, the same command reads them again")
         self.assertIn("no more are kept: see by '--dry-run' what the files hold, ", said)
         self.assertNotIn("restart", said)
-        self.assertNotIn("nothing is written", said, "which this says already")
+        self.assertNotIn("nothing was written", said, "which this says already")
         self.assertEqual(self.numbers(), [])
 
     def test_halt_is_told_once(self) -> None:
         self.readings |= {"on_bad_message": "stop"}
         said = self.load(self.write("a.jsonl", lines(0, 10) + b"{broken\n"), exit_code=65)
         self.assertEqual(said.count("is halted at offset 11: "), 1, said)
+        self.assertIn("0 of 1 file loaded: ", said, "it is read to its end, but not written")
         self.assertNotIn("restart", said)
         self.assert_loaded(range(10))
 
     def test_nothing_written_is_no_success(self) -> None:
         """Below the bound of too many dead letters; a script sees it by the exit code."""
         path = self.write("a.jsonl", b"{broken\n" * 3)
-        self.assertIn("nothing is written, all that could have been was rejected", self.load(path, exit_code=65))
+        self.assertIn("nothing was written: all messages were rejected", self.load(path, exit_code=65))
         self.assertIn("loaded before", self.load(path))
         self.readings |= {"on_bad_message": "skip"}
-        self.assertIn("nothing is written", self.load("--again", path, exit_code=65))
+        self.assertIn("nothing was written", self.load("--again", path, exit_code=65))
         mark, = (self.directory / "state").glob("*.mark")
         mark.write_text(mark.read_text().replace("finished=true", "finished=false"))
         self.assertIn("0 messages", self.load(path), "all was found by a load before, which did not come to its end")
@@ -501,8 +501,8 @@ class Load(LoadCase):
         self.load("--again", empty, grown)
         grown.write_bytes(lines(0, 1) + b"{broken\n")
         said = self.load(grown, exit_code=65)
-        self.assertIn("nothing more is written, all that was left of the files was rejected", said)
-        self.assertIn("mended lines can be loaded as a file of their own", said)
+        self.assertIn("nothing more was written: all remaining messages of the files were rejected", said)
+        self.assertIn("shows why. Load corrected lines as a file of their own", said)
         self.assert_loaded(range(1))
 
     def test_fields_that_are_asked_for_in_vain(self) -> None:
@@ -529,11 +529,11 @@ class Load(LoadCase):
         self.assertIn(f"cannot use '{self.directory / 'bad.jsonl'}:2': ", said)
         self.assertNotIn("partition", said)
         path = self.write("a.jsonl", lines(0, 1))
-        self.assertIn("is named twice", self.load(path, path, exit_code=64))
+        self.assertIn("is given twice", self.load(path, path, exit_code=64))
         self.assertIn("name the files to load", self.load(exit_code=64))
         self.assertIn("has no 'sources'", self.load("--source", "x", path, exit_code=64))
         self.readings = {"time": {"format": "record"}}
-        self.assertIn("takes a time from the Kafka record", self.load(path, exit_code=64))
+        self.assertIn("uses the Kafka record", self.load(path, exit_code=64))
 
 
 if __name__ == "__main__":

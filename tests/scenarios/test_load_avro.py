@@ -109,7 +109,7 @@ class LoadAvro(LoadCase):
         for words in ((), ("--to-topic", "t")):
             done = subprocess.run([PROGRAM, "dead-letters", "replay", "--all", "--dry-run", *words, "-c", self.config(), "--file",
                                    self.directory / "state/load-dead-letters.jsonl"], capture_output=True, text=True, check=False)
-            self.assertEqual((done.returncode, "its message is an Avro file of one record" in done.stderr), (64, True), done.stderr)
+            self.assertEqual((done.returncode, "its message is an Avro file with one record" in done.stderr), (64, True), done.stderr)
         self.gateway.ask("max-cell", "100000")
         self.load(self.write("letter.avro", letters[201]))
         self.assertEqual(self.numbers(), sorted({*range(300)} - {100}))
@@ -118,11 +118,11 @@ class LoadAvro(LoadCase):
     def test_not_as_they_should_be(self) -> None:
         whole = head() + blocks(0, 500)
         for name, data, why in (
-                ("cut", whole[:-30], "it ends in the middle of a block, as a file does that was not copied whole; what is before is taken"),
-                ("marker", whole[:-16] + bytes(16), "a block does not end with the marker that the file's head says"),
-                ("codec", head("xz") + blocks(0, 10), "with the codec 'xz', and null, deflate, zstandard and snappy can be read"),
+                ("cut", whole[:-30], "it ends within a block, like a truncated copy; everything before is loaded"),
+                ("marker", whole[:-16] + bytes(16), "a block does not end with the sync marker of the file's header"),
+                ("codec", head("xz") + blocks(0, 10), "with the codec 'xz'; supported are null, deflate, zstandard and snappy"),
                 ("lines", lines(0, 10), "it does not begin as an object container of Avro does"),
-                ("strings", head(schema=["null", "string"]) + blocks(0, 10), "the schema in it cannot be used")):
+                ("strings", head(schema=["null", "string"]) + blocks(0, 10), "its schema cannot be used")):
             with self.subTest(name):
                 self.assertIn(why, self.load(self.write(f"{name}.avro", data), exit_code=65))
         self.assertEqual(self.numbers(), list(range(400)))
@@ -132,7 +132,7 @@ class LoadAvro(LoadCase):
         data = head() + blocks(0, 10)
         for words in (["explain"], ["bench", "--messages", self.write("a.avro", data)]):
             done = subprocess.run([PROGRAM, *words, "-c", self.config()], input=data, capture_output=True, check=False)
-            self.assertIn(b" is an object container file, which is read by its name, ", done.stderr)
+            self.assertIn(b" is an object container file, which only 'init' and 'load' can read", done.stderr)
             self.assertEqual(done.returncode, 65)
 
     def test_grown(self) -> None:

@@ -1,4 +1,4 @@
-/* A load that writes nothing: what readings become, counted by table and by reason. */
+/* A load that writes nothing: counts the results of readings by table and by reason. */
 #include "commands/load/load_report.h"
 
 #include "commands/cli/message_lines.h"
@@ -19,7 +19,7 @@ typedef struct DryRun {
   TideMapping *mapping;              /* owned */
   guint64 *rows;                     /* owned: by table */
   TideOverwrittenCells *overwritten; /* owned */
-  guint64 *expired_rows;             /* owned, by table: that nobody could read any more */
+  guint64 *expired_rows;             /* owned, by table: already expired */
   guint64 n_messages;
   guint64 n_readings;
   guint64 n_unmatched;
@@ -90,22 +90,20 @@ print_counts(const DryRun *run)
     const char *table = declared->name;
     g_autofree char *text = g_strdup_printf(" for %s", table);
     tide_load_print_count(run->rows[i], "row", "rows", text);
-    g_autofree char *expired = g_strdup_printf(" older than %s keeps them ('ttl'): left out", table);
+    g_autofree char *expired = g_strdup_printf(" older than the retention of %s ('ttl'): skipped", table);
     if (run->expired_rows[i] > 0)
       tide_load_print_count(run->expired_rows[i], "row", "rows", expired);
     const TideOverwritten *overwritten = tide_overwritten_cells_of(run->overwritten, i);
-    g_autofree char *lost = g_strdup_printf(
-        " of %s overwritten by another reading, first in row '%s' %s: neither the key nor a column tells the "
-        "readings apart",
-        table, overwritten->row, overwritten->column);
+    g_autofree char *lost = g_strdup_printf(" of %s overwritten by another reading, first in row '%s' %s: neither the "
+                                            "key nor a column distinguishes the readings",
+                                            table, overwritten->row, overwritten->column);
     if (declared->latest == TIDE_LATEST_NONE && overwritten->n_lost > 0)
       tide_load_print_count(overwritten->n_lost, "cell", "cells", lost);
   }
   if (run->n_unmatched > 0)
-    tide_load_print_count(run->n_unmatched, "reading", "readings",
-                          " that no table takes, or of other times than --from and --to");
+    tide_load_print_count(run->n_unmatched, "reading", "readings", " accepted by no table, or outside --from and --to");
   if (run->n_expired > 0)
-    tide_load_print_count(run->n_expired, "reading", "readings", " older than their tables keep them");
+    tide_load_print_count(run->n_expired, "reading", "readings", " older than their tables' retention");
   guint64 n_rejects = 0;
   for (guint i = 0; i < TIDE_REJECT_N_REASONS; i++) {
     if (run->rejects[i] == 0)
@@ -118,7 +116,7 @@ print_counts(const DryRun *run)
   return n_rejects;
 }
 
-/* What a load would leave out of what was counted. */
+/* Prints what a real load would skip of the counted messages. */
 static void
 print_marks(TideFileLoad *load)
 {
@@ -131,8 +129,8 @@ print_marks(TideFileLoad *load)
   }
   g_autofree char *all = tide_count_of(files->len, "file", NULL);
   if (n_whole + n_partly > 0)
-    printf("%u of %s: loaded before, %u more in part: all that is in them is counted here, and a load without "
-           "'--again' leaves out what their marks say is written\n",
+    printf("%u of %s: loaded before, %u more in part: their content is counted here, but a load without '--again' "
+           "skips what their marks report as written\n",
            n_whole, all, n_partly);
 }
 

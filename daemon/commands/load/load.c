@@ -1,4 +1,4 @@
-/* `tidemark load`: readings from files, by the daemon's own pipeline. */
+/* `tidemark load`: loads readings from files through the daemon's own pipeline. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -20,10 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How often the pipeline is looked at. */
+/* Interval of checks on the pipeline. */
 #define LOOK_US (TIDE_US_PER_S / 20)
 
-/* What a kill repeats at the most. */
+/* Maximum work that a kill repeats. */
 #define COMMIT_INTERVAL_MS 1000
 
 typedef struct LoadOptions {
@@ -33,7 +33,7 @@ typedef struct LoadOptions {
   const char *state_directory;
   const char *dead_letters;
   const char *scanned;
-  int format; /* in row_formats */
+  int format; /* index in row_formats */
   gboolean keep_keys;
   guint64 rate_per_s;
   gboolean dry_run;
@@ -43,7 +43,7 @@ typedef struct LoadOptions {
 typedef struct Load {
   TideConfig *config; /* borrowed */
   const LoadOptions *options;
-  const TideConfigSource *source; /* the configuration's only one now */
+  const TideConfigSource *source; /* the only remaining source of the configuration */
   TideFileLoad *files;            /* owned */
   TideMetrics *metrics;           /* owned */
   TidePipeline *pipeline;         /* owned */
@@ -51,11 +51,11 @@ typedef struct Load {
   const volatile int *stop;
   gint64 watched_us;
   TideLoadWait wait;
-  gint64 quiet_us; /* since when all is read and no row is under way; 0: it is not so */
+  gint64 quiet_us; /* since when everything is read and no row is in flight; 0: not yet */
   gboolean quiet_is_told;
 } Load;
 
-/* ---- what is asked for ---- */
+/* ---- arguments ---- */
 
 static gboolean
 fail_usage(GError **error, const char *text)
@@ -67,7 +67,7 @@ fail_usage(GError **error, const char *text)
 static const char *const row_formats[] = {"json", "csv", NULL};
 #define ROWS_AS_CSV 1
 
-/* The source of the files' readings; of rows that were printed, one from which their table takes. */
+/* The source of the files' readings; for printed rows, a source of their table. */
 static TideConfigSource *
 find_source(Load *load, GError **error)
 {
@@ -77,8 +77,9 @@ find_source(Load *load, GError **error)
   if (scanned.table == NULL) {
     if (!options->keep_keys && options->format != ROWS_AS_CSV)
       return tide_command_choose_source(load->config, options->source, error);
-    fail_usage(error, "'--keep-keys' and '--format' are for rows that 'tidemark scan' printed: name their table with "
-                      "'--scanned'");
+    fail_usage(
+        error,
+        "'--keep-keys' and '--format' are for rows printed by 'tidemark scan': name their table with '--scanned'");
     return NULL;
   }
   TideTable *table = tide_load_scanned_table(load->config, &scanned, error);
@@ -104,11 +105,10 @@ choose_source(Load *load, GError **error)
   if (!tide_time_option_parse("from", load->options->from, now_ns, &source->from_ns, error) ||
       !tide_time_option_parse("to", load->options->to, now_ns, &source->to_ns, error))
     return FALSE;
-  return source->to_ns == 0 || source->from_ns < source->to_ns ||
-         fail_usage(error, "'--from' must be before '--to': there is no time between them");
+  return source->to_ns == 0 || source->from_ns < source->to_ns || fail_usage(error, "'--from' must be before '--to'");
 }
 
-/* A file has no times of its own records, and the time of the load is no reading's. */
+/* Records of a file have no times of their own, and the time of the load is not an event time. */
 static gboolean
 check_times(const Load *load, GError **error)
 {
@@ -120,16 +120,15 @@ check_times(const Load *load, GError **error)
     if (tide_config_time_of(table, load->source)->format != TIDE_TIME_RECORD &&
         table->cell_time != TIDE_CELL_TIME_RECORD)
       continue;
-    return tide_fail(
-        error, TIDE_ERROR_USAGE,
-        "table '%s' takes a time from the Kafka record ('format: record'), and a file has none: name the field "
-        "that holds it in a configuration for the load",
-        table->name);
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "table '%s' uses the Kafka record time ('format: record'), which files do not have: use a "
+                     "configuration for the load that names the field with the time",
+                     table->name);
   }
   return TRUE;
 }
 
-/* What marks belong to: the tables, their keys, and which readings are taken. (transfer full) */
+/* What a mark depends on: the tables, their keys, and the selected readings. (transfer full) */
 static char *
 job_text(const Load *load)
 {
@@ -154,8 +153,8 @@ static gboolean
 add_files(Load *load, const GPtrArray *paths, const char *marks_directory, GError **error)
 {
   g_autofree char *job = job_text(load);
-  /* What is loaded through one gateway of several is loaded through all; through others it is in another HBase, so far
-   * as anybody knows. */
+  /* Files loaded through one of several gateways count as loaded through all; other gateways may belong to another
+   * HBase. */
   const GPtrArray *endpoints = load->config->hbase.gateways;
   g_auto(GStrv) gateways = g_new0(char *, endpoints->len + 1);
   for (guint i = 0; i < endpoints->len; i++)
@@ -174,7 +173,7 @@ add_files(Load *load, const GPtrArray *paths, const char *marks_directory, GErro
   return TRUE;
 }
 
-/* Dead letters of a load are in a file of their own: a daemon that runs meanwhile has its own place locked. */
+/* Dead letters of a load have their own file: a running daemon locks its own. */
 static void
 adapt_config(Load *load, const char *directory, guint n_files)
 {
@@ -187,7 +186,7 @@ adapt_config(Load *load, const char *directory, guint n_files)
   config->kafka.threads = MIN(config->kafka.threads, n_files);
 }
 
-/* A file that is loaded is read and not written. */
+/* A file to be loaded must not be written. */
 static gboolean
 check_dead_letters(const Load *load, GError **error)
 {
@@ -199,10 +198,10 @@ check_dead_letters(const Load *load, GError **error)
   for (guint i = 0; i < files->len; i++) {
     const TideLoadedFile *file = g_ptr_array_index(files, i);
     if (file->device == state.st_dev && file->inode == state.st_ino)
-      return tide_fail(error, TIDE_ERROR_USAGE,
-                       "dead letters would be written into '%s', which is to be loaded: name another place for them "
-                       "with '--dead-letters'",
-                       file->path);
+      return tide_fail(
+          error, TIDE_ERROR_USAGE,
+          "dead letters would be written to '%s', which is to be loaded: name another file with '--dead-letters'",
+          file->path);
   }
   return TRUE;
 }
@@ -238,10 +237,10 @@ show_progress(Load *load, gint64 now_us)
   tide_progress_update(&load->progress, counts.n_done, now_us);
 }
 
-/* Says why it does not end: a latest value whose call may have been sent by a run before, or twice, is written once
- * more when no such call can land any more. */
+/* Explains why the load has not ended: a latest value whose call may have been sent by an earlier run, or twice, is
+ * written again once no such call can take effect any more. */
 static void
-tell_of_settling(Load *load, gint64 now_us)
+report_settling(Load *load, gint64 now_us)
 {
   gboolean is_quiet = tide_file_load_is_read(load->files) &&
                       tide_metrics_sum(load->metrics, "tidemark_lane_waiting_rows", NULL) == 0 &&
@@ -254,34 +253,32 @@ tell_of_settling(Load *load, gint64 now_us)
     return;
   load->quiet_is_told = TRUE;
   g_autofree char *settle = tide_age_text(load->config->hbase.settle_ms);
-  tide_say(
-      "tidemark load: all is written; waiting for up to %s (hbase.settle), while a call of a run before, or one that "
-      "was cut off, could still change a latest value, to write such values once more; it may be stopped: the same "
-      "command does that later",
-      settle);
+  tide_say("tidemark load: everything is written; waiting up to %s (hbase.settle) to write some latest values again, "
+           "while calls of an earlier run, or interrupted ones, could still change them; it can be stopped: the same "
+           "command does this later",
+           settle);
 }
 
-/* Whether it goes on; FALSE with an error where it cannot. */
+/* TRUE if it continues; FALSE with an error if it cannot. */
 static gboolean
-look(Load *load, gint64 now_us, GError **error)
+check_pipeline(Load *load, gint64 now_us, GError **error)
 {
   TidePipelineState state = tide_pipeline_state(load->pipeline);
   gboolean goes_on = *load->stop == 0;
   if (now_us - load->watched_us >= TIDE_US_PER_S) {
     load->watched_us = now_us;
     tide_pipeline_watch(load->pipeline, now_us);
-    tell_of_settling(load, now_us);
+    report_settling(load, now_us);
   }
   if (state.stage == TIDE_STAGE_RUNNING)
     show_progress(load, now_us);
   if (state.stage == TIDE_STAGE_FAILED) {
     const GError *failure = tide_pipeline_failure(load->pipeline);
     if (g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_IN_USE))
-      g_set_error(
-          error, TIDE_ERROR, TIDE_ERROR_IN_USE,
-          "another load keeps its dead letters in '%s': wait for its end, or, for other files, name another place "
-          "with '--dead-letters'",
-          load->config->dead_letters.file);
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_IN_USE,
+                  "another load uses the dead letter file '%s': wait for its end, or, for other files, name another "
+                  "one with '--dead-letters'",
+                  load->config->dead_letters.file);
     else
       g_propagate_error(error, g_error_copy(failure));
     goes_on = FALSE;
@@ -290,11 +287,10 @@ look(Load *load, gint64 now_us, GError **error)
   else if (state.stage == TIDE_STAGE_RUNNING && state.fatal_exit != 0)
     goes_on = tide_fail(error, state.fatal_exit == TIDE_EXIT_DATA ? TIDE_ERROR_DATA : TIDE_ERROR_UNAVAILABLE, "%s",
                         state.reason != NULL ? state.reason : state.status);
-  else if (state.finished && state.any_halted) /* which the log has told */
-    goes_on =
-        tide_fail(error, TIDE_ERROR_DATA,
-                  "a file is halted at a message, as is said above; once that is solved the same command goes on from "
-                  "there");
+  else if (state.finished && state.any_halted) /* as the log has reported */
+    goes_on = tide_fail(
+        error, TIDE_ERROR_DATA,
+        "a file is halted at a message, as reported above; once that is solved, the same command continues there");
   else if (state.stage != TIDE_STAGE_RUNNING)
     tide_load_wait_look(&load->wait, &state, now_us);
   else
@@ -303,9 +299,9 @@ look(Load *load, gint64 now_us, GError **error)
   return goes_on;
 }
 
-/* At once, as the stop may take long. */
+/* Reported at once, because the stop may take long. */
 static void
-tell_of_stop(Load *load)
+report_stop(Load *load)
 {
   tide_progress_end(&load->progress);
   TideLoadCounts counts = tide_load_report_counts(load->metrics);
@@ -313,14 +309,14 @@ tell_of_stop(Load *load)
   g_autofree char *messages = tide_count_of(n_waiting, "message that was read is", "messages that were read are");
   g_autofree char *limit = tide_age_text(load->config->limits.drain_timeout_ms);
   if (n_waiting > 0)
-    tide_say("tidemark load: stopping: %s still being written, for up to %s "
-             "(limits.drain_timeout); a second Ctrl-C ends at once",
+    tide_say("tidemark load: stopping: %s still being written, for up to %s (limits.drain_timeout); a second Ctrl-C "
+             "exits at once",
              messages, limit);
   else
-    tide_say("tidemark load: stopping; a second Ctrl-C ends at once");
+    tide_say("tidemark load: stopping; a second Ctrl-C exits at once");
 }
 
-/* FALSE where it could not go on. */
+/* FALSE if it could not continue. */
 static gboolean
 run_pipeline(Load *load, int *ret_stop_code, GError **error)
 {
@@ -334,12 +330,12 @@ run_pipeline(Load *load, int *ret_stop_code, GError **error)
   load->pipeline = tide_pipeline_new(&options);
   load->wait.start_us = tide_now_us();
   tide_pipeline_start(load->pipeline);
-  while (look(load, tide_now_us(), &problem))
+  while (check_pipeline(load, tide_now_us(), &problem))
     g_usleep(LOOK_US);
   if (problem == NULL && *load->stop != 0)
-    tell_of_stop(load);
+    report_stop(load);
   tide_file_load_stop(load->files);
-  /* What failed would not be written by waiting. */
+  /* After a failure, waiting would not write the rest. */
   gint64 drain_ms = problem == NULL ? load->config->limits.drain_timeout_ms : 0;
   *ret_stop_code = tide_pipeline_stop(load->pipeline, tide_now_us() + drain_ms * TIDE_US_PER_MS, NULL);
   tide_progress_end(&load->progress);
@@ -399,7 +395,7 @@ run_load(Load *load, TideCommandCall *call, GError **error)
       load->options->dry_run ? tide_state_directory_place(chosen) : tide_state_directory_of_user(chosen);
   if (directory == NULL)
     return tide_fail(error, TIDE_ERROR_IO,
-                     "cannot make a directory for marks and dead letters (%s): name one with '--state-directory'",
+                     "cannot create a directory for marks and dead letters (%s): name one with '--state-directory'",
                      g_strerror(errno));
   if (!load->options->dry_run)
     adapt_config(load, directory, call->arguments->len);

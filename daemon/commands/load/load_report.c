@@ -7,18 +7,18 @@
 
 #include <stdio.h>
 
-/* How messages ended. */
+/* The results of messages. */
 typedef struct Line {
   const char *end; /* in the metric's name */
   const char *text;
-  gboolean is_always; /* also where there are none */
+  gboolean is_always; /* printed even if zero */
 } Line;
 
 static const Line ends[] = {
     {"written", "written", TRUE},
-    {"unmatched", "that no table takes, or of other times than --from and --to", FALSE},
-    {"expired", "older than their tables keep them", FALSE},
-    {"skipped", "passed over, as on_bad_message says", FALSE},
+    {"unmatched", "accepted by no table, or outside --from and --to", FALSE},
+    {"expired", "older than their tables' retention", FALSE},
+    {"skipped", "skipped according to on_bad_message", FALSE},
 };
 
 guint
@@ -35,7 +35,7 @@ tide_load_report_problems(const TideFileLoad *load)
   return n;
 }
 
-/* Whether there is a file that has no mark. */
+/* TRUE if a file has no mark. */
 static gboolean
 has_unmarked(const TideFileLoad *load)
 {
@@ -46,7 +46,7 @@ has_unmarked(const TideFileLoad *load)
   return is_any;
 }
 
-/* Says why marks could not be written. FALSE: all were. */
+/* Reports marks that could not be written. FALSE: all were. */
 static gboolean
 report_marks(const TideFileLoad *load)
 {
@@ -57,9 +57,9 @@ report_marks(const TideFileLoad *load)
     if (file->mark_problem == NULL)
       continue;
     is_any = TRUE;
-    tide_say("tidemark load: %s; more of the file is written than its mark says, and the same command writes that once "
-             "more",
-             file->mark_problem);
+    tide_say(
+        "tidemark load: %s; more of the file is written than its mark reports, and the same command writes that again",
+        file->mark_problem);
   }
   return is_any;
 }
@@ -101,7 +101,7 @@ count_ended(TideMetrics *metrics, const char *end)
   return tide_metrics_sum(metrics, name, NULL);
 }
 
-/* What is done before what was received, which only grows meanwhile. */
+/* The finished messages are counted before the received ones, which only increase meanwhile. */
 TideLoadCounts
 tide_load_report_counts(TideMetrics *metrics)
 {
@@ -113,8 +113,7 @@ tide_load_report_counts(TideMetrics *metrics)
   return counts;
 }
 
-/* Readings beside the rows that they became: fewer rows than readings in a history table are readings that share one.
- */
+/* Readings and the rows made of them: if a history table has fewer rows than readings, some share a row. */
 static void
 print_rows(const TideLoadResult *result)
 {
@@ -125,7 +124,7 @@ print_rows(const TideLoadResult *result)
     g_autofree char *label = tide_metrics_label("table", table);
     g_autofree char *written = g_strdup_printf(" written to %s", table);
     g_autofree char *overwritten = g_strdup_printf(
-        " of %s overwritten by another reading: neither the key nor a column tells the readings apart", table);
+        " of %s overwritten by another reading: neither the key nor a column distinguishes the readings", table);
     guint64 n_overwritten = tide_metrics_sum(result->metrics, "tidemark_cells_overwritten_total", label);
     tide_load_print_count(tide_metrics_sum(result->metrics, "tidemark_rows_written_total", label), "row", "rows",
                           written);
@@ -144,7 +143,7 @@ print_messages(const TideLoadResult *result)
   }
   guint64 n_expired = tide_metrics_sum(result->metrics, "tidemark_rows_expired_total", NULL);
   if (n_expired > 0)
-    tide_load_print_count(n_expired, "row", "rows", " older than their table keeps them ('ttl'): left out");
+    tide_load_print_count(n_expired, "row", "rows", " older than their table's retention ('ttl'): skipped");
   print_rows(result);
   guint64 n_dead = count_ended(result->metrics, "dead_lettered");
   g_autofree char *word = tide_shell_word(result->dead_letters);
@@ -154,10 +153,24 @@ print_messages(const TideLoadResult *result)
     tide_load_print_count(n_dead, "dead letter", "dead letters", place);
 }
 
+/* A file that was read to its end is not loaded before its mark is finished, unless the load has left no work. */
+static guint
+count_loaded(const TideLoadResult *result)
+{
+  gboolean is_partial = result->failed || result->was_stopped || result->left_work;
+  const GPtrArray *files = tide_file_load_files(result->load);
+  guint n = 0;
+  for (guint i = 0; i < files->len; i++) {
+    const TideLoadedFile *file = g_ptr_array_index(files, i);
+    n += file->state == TIDE_LOADED_READ && (file->mark.is_finished || !is_partial) ? 1 : 0;
+  }
+  return n;
+}
+
 static void
 print_files(const TideLoadResult *result)
 {
-  guint n_read = count_files(result->load, TIDE_LOADED_READ), n_before = count_files(result->load, TIDE_LOADED_BEFORE);
+  guint n_loaded = count_loaded(result), n_before = count_files(result->load, TIDE_LOADED_BEFORE);
   guint n_files = tide_file_load_files(result->load)->len;
   guint64 n_messages = tide_load_report_counts(result->metrics).n_received;
   g_autofree char *messages = tide_count_of(n_messages, "message", NULL);
@@ -166,12 +179,12 @@ print_files(const TideLoadResult *result)
   g_autofree char *rate =
       tide_count_text((guint64)((double)n_messages * TIDE_US_PER_S / (double)MAX(result->elapsed_us, 1)));
   if (n_before > 0)
-    printf("%u of %s: loaded before, nothing is done again\n", n_before, all);
+    printf("%u of %s: loaded before, skipped\n", n_before, all);
   if (n_before < n_files)
-    printf("%u of %s loaded: %s in %s, %s/s\n", n_read, new, messages, took, rate);
+    printf("%u of %s loaded: %s in %s, %s/s\n", n_loaded, new, messages, took, rate);
 }
 
-/* Says so where a load that came to its end has written nothing, which is not what it was for. */
+/* Reports that a completed load has written nothing, which is hardly intended. */
 static gboolean
 report_nothing(const TideLoadResult *result)
 {
@@ -183,14 +196,12 @@ report_nothing(const TideLoadResult *result)
   if (n_rejected == 0 || count_ended(result->metrics, "written") > 0)
     return FALSE;
   if (result->was_begun)
-    tide_say(
-        "tidemark load: nothing more is written, all that was left of the files was rejected: see by '--dry-run' why; "
-        "what is loaded already stays, so that mended lines can be loaded as a file of their own; where it is the "
-        "configuration that is mended, '--again' loads the files from their beginning");
+    tide_say("tidemark load: nothing more was written: all remaining messages of the files were rejected; '--dry-run' "
+             "shows why. Load corrected lines as a file of their own; after a correction of the configuration, load "
+             "the files from the beginning with '--again'");
   else
-    tide_say(
-        "tidemark load: nothing is written, all that could have been was rejected: see by '--dry-run' why, correct "
-        "the configuration, and load the files once more with '--again'");
+    tide_say("tidemark load: nothing was written: all messages were rejected; '--dry-run' shows why. Correct the "
+             "configuration, and load the files again with '--again'");
   return TRUE;
 }
 
@@ -204,12 +215,11 @@ tide_load_report(const TideLoadResult *result)
   if (report_marks(result->load))
     return TIDE_EXIT_IO;
   if (result->was_stopped || result->left_work) {
-    tide_say("tidemark load: %s; what is written is marked, and %s goes on from there%s",
-             result->was_stopped ? "stopped" : "some of what was read is not written yet",
+    tide_say("tidemark load: %s; written messages are marked, and %s continues there%s",
+             result->was_stopped ? "stopped" : "some messages read are not written yet",
              result->again ? "the command without '--again'" : "the same command",
-             has_unmarked(result->load)
-                 ? "; standard input and pipes have no mark: they are to be sent from their beginning"
-                 : "");
+             has_unmarked(result->load) ? "; standard input and pipes have no mark: send them again from the beginning"
+                                        : "");
     return TIDE_EXIT_TEMPFAIL;
   }
   return n_problems > 0 || (!result->failed && report_nothing(result)) ? TIDE_EXIT_DATA : TIDE_EXIT_OK;

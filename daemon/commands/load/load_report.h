@@ -1,4 +1,4 @@
-/* What is said of a load: while it waits at its start, how far it is, and at its end. */
+/* Reports of a load: while it waits at its start, during its progress, and at its end. */
 #pragma once
 
 #include "commands/cli/progress.h"
@@ -15,34 +15,35 @@ typedef struct TideLoadResult {
   const TideFileLoad *load; /* borrowed, all; over */
   TideMetrics *metrics;     /* of the pipeline */
   const TideConfig *config;
-  const char *dead_letters;  /* where they are kept */
-  const char *config_option; /* " -c FILE", as for a shell; "": the default one */
+  const char *dead_letters;  /* the path of their file */
+  const char *config_option; /* " -c FILE", quoted for a shell; "": the default configuration */
   gint64 elapsed_us;
-  gboolean again;       /* the load was to begin anew */
-  gboolean was_begun;   /* a load before this one has begun with some of its files */
+  gboolean again;       /* the load was to start again */
+  gboolean was_begun;   /* an earlier load has begun some of its files */
   gboolean was_stopped; /* by a signal */
-  gboolean left_work;   /* not all that was read is written */
-  gboolean failed;      /* it could not go on; why is told elsewhere */
+  gboolean left_work;   /* some messages read are not written */
+  gboolean failed;      /* it could not continue; the caller reports why */
 } TideLoadResult;
 
-/* To standard output the numbers, to standard error what is wrong with a file. Returns: the exit code. */
+/* Prints numbers on standard output, and problems of files on standard error. Returns: the exit code. */
 int tide_load_report(const TideLoadResult *result);
 
-/* To standard error, for each file that was not read to its end, why. Returns: how many. */
+/* Prints on standard error why files were not read to their end. Returns: how many. */
 guint tide_load_report_problems(const TideFileLoad *load);
 
-/* How many messages there were until now. Threads: any. */
+/* The number of messages so far. Threads: any. */
 typedef struct TideLoadCounts {
-  guint64 n_received; /* but those that were handed back */
-  guint64 n_done;     /* of them: HBase or the dead letters have them, or nothing is to be done */
+  guint64 n_received; /* except those handed back */
+  guint64 n_done;     /* of these: stored by HBase or as dead letters, or nothing needs to be done */
 } TideLoadCounts;
 
 TideLoadCounts tide_load_report_counts(TideMetrics *metrics);
 
-/* The shares of @progress by the bytes of all files: of what was read, the part that is done by @counts. */
+/* Sets the shares of @progress by the bytes of all files: of the bytes read, the part that is done according to
+ * @counts. */
 void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at, const TideLoadCounts *counts);
 
-/* A wait that is longer is told of. */
+/* Longer waits are reported. */
 #define TIDE_LOAD_PATIENCE_US (3 * TIDE_US_PER_S)
 
 typedef struct TideLoadWait {
@@ -50,36 +51,36 @@ typedef struct TideLoadWait {
   gboolean is_told;
 } TideLoadWait;
 
-/* Looks at a pipeline that does not run yet; says once on standard error what it waits for. The pipeline ends that wait
- * (service/pipeline.h). */
+/* Checks a pipeline that does not run yet; reports once on standard error what it waits for. The pipeline ends that
+ * wait (service/pipeline.h). */
 void tide_load_wait_look(TideLoadWait *wait, const TidePipelineState *state, gint64 now_us);
 
 /* ---- dry_run.c ---- */
 
-/* A load that writes nothing: reads all files of @load and prints to standard output what readings become, counted by
- * table and by reason, with the first example of each reason.
- * @stop: set by a signal
- * Returns: the exit code: DATA where anything would be rejected, or a file could not be read to its end. */
+/* A load that writes nothing: reads all files of @load and prints on standard output the results of readings, counted
+ * by table and by reason, with the first example of each reason. @stop: set by a signal. Returns: the exit code: DATA
+ * if anything would be rejected, or a file could not be read to its end. */
 int tide_load_dry_run(TideFileLoad *load, const TideConfig *config, const volatile int *stop);
 
-/* A line of what was counted: "         1,204 rows written to METRIC", with @detail behind the noun. */
+/* Prints a line with a count: "         1,204 rows written to METRIC", with @detail after the noun. */
 void tide_load_print_count(guint64 count, const char *one, const char *more, const char *detail);
 
-/* ---- scanned.c: files of what scan printed, which make rows of one table and its indexes alone ---- */
+/* ---- scanned.c: files printed by scan, which make rows of one table and its indexes only ---- */
 
 typedef struct TideLoadScanned {
-  const char *table;   /* whose rows they are; of a dated table one of its names, or the pattern; NULL: they are none */
-  gboolean as_csv;     /* else as JSON */
-  gboolean keeps_keys; /* as they were printed, instead of made anew of the fields in them */
+  const char *table;   /* the table of the rows; for a dated one, one of its names, or the pattern; NULL: they are not
+                        * printed rows */
+  gboolean as_csv;     /* otherwise as JSON */
+  gboolean keeps_keys; /* use the printed keys instead of building them from their fields */
 } TideLoadScanned;
 
-/* The table of @config that @scanned names. Errors: USAGE: there is none, or its rows cannot be loaded. */
+/* Finds the table of @config that @scanned names. Errors: USAGE: there is none, or its rows cannot be loaded. */
 TideTable *tide_load_scanned_table(TideConfig *config, const TideLoadScanned *scanned, GError **error);
 
 /**
- * tide_load_scanned_adapt: what @scanned changes.
- * @source: of @config, from which @table takes
- * Errors: USAGE: what is printed does not say all that the rows, or those of an index, were made of.
+ * tide_load_scanned_adapt: change @config for @scanned.
+ * @source: a source of @table in @config
+ * Errors: USAGE: the printed rows lack parts from which the rows, or those of an index, were made.
  */
 gboolean tide_load_scanned_adapt(TideConfig *config, TideConfigSource *source, TideTable *table,
                                  const TideLoadScanned *scanned, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -1,5 +1,5 @@
-/* A load of what `tidemark scan` printed: the configuration is changed so that files hold rows of one table, and make
- * rows of that table and of its indexes alone. */
+/* A load of rows printed by `tidemark scan`: changes the configuration so that files contain rows of one table, and
+ * make rows of only that table and its indexes. */
 #include "commands/load/load_report.h"
 #include "commands/read/key_arguments.h"
 #include "config/config_source.h"
@@ -23,15 +23,14 @@ tide_load_scanned_table(TideConfig *config, const TideLoadScanned *scanned, GErr
     if (table->index_of == TIDE_TABLE_NONE)
       return table;
     const char *data = table_at(config, table->index_of)->name;
-    tide_fail(error, TIDE_ERROR_USAGE,
-              "'%s' is the index of '%s': load the rows of '%s', which write those of the index along", table->name,
-              data, data);
+    tide_fail(error, TIDE_ERROR_USAGE, "'%s' is the index of '%s': load the rows of '%s', which also writes the index",
+              table->name, data, data);
     return NULL;
   }
   return NULL;
 }
 
-/* ---- what cannot be told ---- */
+/* ---- missing information ---- */
 
 static const TideColumnRule *
 rule_at(const TideTable *table, guint index)
@@ -39,7 +38,7 @@ rule_at(const TideTable *table, guint index)
   return &g_array_index(table->rules, TideColumnRule, index);
 }
 
-/* Whether columns or their values are made of the time, or of what else differs from reading to reading. */
+/* TRUE if columns or their values depend on the time, or on other parts that differ between readings. */
 static gboolean
 makes_columns(const TideTable *table)
 {
@@ -59,8 +58,8 @@ check_table(const TideTable *table, GError **error)
   if (table->cell_time == TIDE_CELL_TIME_EVENT || !makes_columns(table))
     return TRUE;
   return tide_fail(error, TIDE_ERROR_USAGE,
-                   "the rows of '%s' do not say the event time that its columns are made of, as cells bear another "
-                   "('cell_time'): load its readings from where they came",
+                   "the rows of '%s' lack the event time from which its columns are made, because cells have another "
+                   "time ('cell_time'): load its readings from their source",
                    table->name);
 }
 
@@ -75,8 +74,8 @@ check_index(const TideTable *index, const TideTable *table, GError **error)
   if (index->conditions == NULL && !changes_units && !has_other_time && check_table(index, NULL))
     return TRUE;
   return tide_fail(error, TIDE_ERROR_USAGE,
-                   "the rows of '%s' do not say all that its index '%s' is made of ('when', 'scale', 'offset' or "
-                   "'cell_time'): load its readings from where they came",
+                   "the rows of '%s' lack parts from which its index '%s' is made ('when', 'scale', 'offset' or "
+                   "'cell_time'): load its readings from their source",
                    table->name, index->name);
 }
 
@@ -103,7 +102,7 @@ replace_time(TideTimeSpec **time, TideTimeSpec spec)
   *time = g_memdup2(&spec, sizeof spec);
 }
 
-/* Its time and that of its cells are those that were printed, and its values have their units. */
+/* Its times are those that were printed, and its values already have their units. */
 static void
 adapt_table(const TideConfig *config, const TideConfigSource *source, TideTable *table)
 {
@@ -118,7 +117,7 @@ adapt_table(const TideConfig *config, const TideConfigSource *source, TideTable 
       g_clear_pointer(&rule_at(table, i)->items[k].units, g_free);
 }
 
-/* Once a row was written it had met them. */
+/* A written row has met them already. */
 static void
 drop_conditions(GArray **conditions)
 {
@@ -139,8 +138,9 @@ adapt_decoding(TideDecodeOptions *decode, const TideLoadScanned *scanned, const 
   g_clear_pointer(&decode->csv.delimiter, g_free);
   g_clear_pointer(&decode->csv.null_values, g_strfreev);
   g_clear_pointer(&decode->csv.comment, g_free);
-  decode->csv = (TideCsvOptions){.header = TRUE, .quotes = TRUE}; /* the options are of messages, not of printed rows */
-  decode->on_bad_reading = TIDE_BAD_READING_MESSAGE;              /* a row is loaded whole */
+  decode->csv = (TideCsvOptions){.header = TRUE, .quotes = TRUE}; /* the options are for messages, not for printed
+                                                                   * rows */
+  decode->on_bad_reading = TIDE_BAD_READING_MESSAGE;              /* a row is loaded as a whole */
   decode->max_message_bytes = TIDE_SCANNED_MAX_BYTES;
   decode->max_readings = TIDE_SCANNED_MAX_CELLS;
   decode->max_fields = TIDE_SCANNED_MAX_CELLS;
