@@ -1,4 +1,4 @@
-/* The program `tidemark`: finds the subcommand and hands over to it. No policy lives here. */
+/* The program `tidemark`: finds the subcommand and runs it. */
 #include "commands/cli/commands.h"
 #include "commands/cli/output.h"
 #include "commands/subcommands.h"
@@ -23,11 +23,11 @@ print_help(FILE *stream)
     if (at->sentence != NULL)
       fprintf(stream, "  %-12s %s\n", at->command->name, at->sentence);
   }
-  fprintf(stream, "\n'tidemark COMMAND --help' tells the options of a command, with examples.\n"
-                  "The configuration is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");
+  fprintf(stream, "\n'tidemark COMMAND --help' shows the options of a command, with examples.\nThe configuration "
+                  "is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");
 }
 
-/* What others call what a command does. */
+/* Names used by other programs for our commands. */
 static const struct {
   const char *word, *command;
 } synonyms[] = {{"start", "run"}, {"lint", "check"}, {"validate", "check"}, {"test", "check"}};
@@ -87,7 +87,7 @@ help(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-  /* A closed pipe or connection is an error of the write that met it, never the end of the program. */
+  /* A closed pipe or connection is an error of the failing write and must not end the program. */
   signal(SIGPIPE, SIG_IGN);
   if (argc < 2) {
     print_help(stderr);

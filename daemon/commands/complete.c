@@ -1,6 +1,5 @@
-/* `tidemark complete -- WORD...`: what the last word may become, for the shells' completion. All of it comes from the
- * tables of commands and options, and from the configuration that the words name. Faults are silent: somebody is
- * typing. */
+/* `tidemark complete -- WORD...`: completions of the last word for shells. They come from the tables of commands and
+ * options, and from the configuration named by the words. Errors are silent, because the user is typing. */
 #include "commands/cli/command_line.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
@@ -10,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words in front of the one that is completed, taken apart. */
+/* The parsed words before the one being completed. */
 typedef struct Words {
   const TideCommand *command;
   GPtrArray *positional;    /* owned (element-type utf8): borrowed, without the command */
-  const TideOption *opened; /* whose value the last word is; NULL: none */
+  const TideOption *opened; /* the option whose value the last word is; NULL: none */
 } Words;
 
-/* One candidate a line, and what it is behind a tab. */
+/* Prints one candidate per line, with its explanation after a tab. */
 static void
 offer(const char *word, const char *candidate, const char *ending, const char *sentence)
 {
@@ -47,7 +46,7 @@ words_read(const GPtrArray *arguments, TideCommandCall *call)
   return words;
 }
 
-/* @before: what of the word stands in front of the value: "--format=". */
+/* @before: the part of the word before the value: "--format=". */
 static void
 offer_choices(const TideOption *option, const char *before, const char *word)
 {
@@ -57,7 +56,7 @@ offer_choices(const TideOption *option, const char *before, const char *word)
   }
 }
 
-/* What a command's arguments are is written as people read it: "create|show [TABLE…]", "TABLE [FIELD=VALUE…]". */
+/* Completes arguments from the command's description for people: "create|show [TABLE…]", "TABLE [FIELD=VALUE…]". */
 static void
 offer_arguments(const Words *words, const char *word, TideCommandCall *call)
 {
@@ -66,7 +65,7 @@ offer_arguments(const Words *words, const char *word, TideCommandCall *call)
     return;
   gsize n_before = words->positional->len;
   g_autofree char *first = g_strndup(arguments, strcspn(arguments, " "));
-  g_auto(GStrv) verbs = g_strsplit(first, "|", -1); /* or one word that is none */
+  g_auto(GStrv) verbs = g_strsplit(first, "|", -1); /* or one word that is not a verb */
   gboolean has_verbs = verbs[1] != NULL;
   for (gsize i = 0; has_verbs && n_before == 0 && verbs[i] != NULL; i++)
     offer(word, verbs[i], "", "");

@@ -1,4 +1,4 @@
-/* `tidemark get`: one row, by the fields of its key or by the key itself, with older versions of its cells. */
+/* `tidemark get`: reads one row, by the fields of its key or by the key itself, with older versions of its cells. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -7,7 +7,7 @@
 #include "commands/read/row_view.h"
 #include "util/clock.h"
 
-#define MAX_VERSIONS 1000 /* of one cell in one reply; who keeps more reads them by scan and time */
+#define MAX_VERSIONS 1000 /* of one cell in one reply; use scan with a time range for more */
 
 typedef struct GetOptions {
   const char *time;
@@ -19,20 +19,20 @@ typedef struct GetOptions {
   GPtrArray *columns; /* (element-type utf8) */
 } GetOptions;
 
-/* The time and the fields must be those of one row. Errors: USAGE: with all that is missing. */
+/* Checks that the time and the fields select one row. Errors: USAGE: with everything that is missing. */
 static gboolean
 check_is_whole(const TideConfig *config, const GetOptions *options, const TideTable *table,
                const TideKeyArguments *fields, GError **error)
 {
   gboolean has_time = tide_row_key_has_time(table->key);
   if (has_time == (options->time != NULL))
-    return TRUE; /* fields are for the key to miss: some have defaults */
+    return TRUE; /* the key reports missing fields: some have defaults */
   g_autofree char *scheme = tide_row_key_describe(table->key, config->names);
   g_autofree char *missing = tide_key_arguments_missing(fields, config, table);
   if (!has_time)
-    tide_fail(error, TIDE_ERROR_USAGE, "leave '--time' out: the key of '%s' is %s", table->name, scheme);
+    tide_fail(error, TIDE_ERROR_USAGE, "remove '--time': the key of '%s' is %s", table->name, scheme);
   else
-    tide_fail(error, TIDE_ERROR_USAGE, "give %s%s'--time' too: the key of '%s' is %s", missing != NULL ? missing : "",
+    tide_fail(error, TIDE_ERROR_USAGE, "%s%s'--time' is missing: the key of '%s' is %s", missing != NULL ? missing : "",
               missing != NULL ? " and " : "", table->name, scheme);
   return FALSE;
 }
@@ -50,7 +50,7 @@ append_key(const TideConfig *config, const GetOptions *options, const TideTable 
            tide_key_arguments_append_key(fields, config, table, time_ns, key, error);
   }
   if (arguments->len > 1 || options->time != NULL || (options->key != NULL && options->key_hex != NULL))
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--key', '--hex' and fields exclude each other");
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--key', '--hex' and fields cannot be combined");
   return options->key != NULL ? tide_key_bytes_parse(options->key, key, error)
                               : tide_key_hex_parse(options->key_hex, key, error);
 }

@@ -1,4 +1,4 @@
-/* `tidemark latest`: what a latest-value table holds for one machine, some, or all, with the age of every cell. */
+/* `tidemark latest`: shows a latest table for one device, some, or all, with the age of every cell. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -21,9 +21,9 @@ typedef struct LatestOptions {
   GPtrArray *columns; /* (element-type utf8) */
 } LatestOptions;
 
-#define HOW_TO_DECLARE "a table that does is declared with 'latest: merge' and a key without the time"
+#define HOW_TO_DECLARE "declare such a table with 'latest: merge' and a key without the time"
 
-/* The names of the latest tables, parted by commas. @ret_only: one of them; NULL: there is none */
+/* The names of the latest tables, separated by commas. @ret_only: one of them; NULL: there is none */
 static char *
 latest_tables(const TideConfig *config, guint *ret_n, const TideTable **ret_only)
 {
@@ -52,11 +52,11 @@ find_only_latest(const TideConfig *config, GError **error)
   if (n_tables == 0)
     tide_fail(error, TIDE_ERROR_USAGE, "no table in '%s' keeps latest values: " HOW_TO_DECLARE, config->path);
   else
-    tide_fail(error, TIDE_ERROR_USAGE, "which table? '%s' declares %s", config->path, names);
+    tide_fail(error, TIDE_ERROR_USAGE, "the table is missing: '%s' declares %s", config->path, names);
   return NULL;
 }
 
-/* A row for each reading, in the order of the key, would show the oldest values as the latest ones. */
+/* In a table with a row for each reading, key order would show the oldest values as the latest ones. */
 static gboolean
 check_keeps_latest(const TideConfig *config, const TideTable *table, GError **error)
 {
@@ -74,14 +74,14 @@ check_keeps_latest(const TideConfig *config, const TideTable *table, GError **er
                    table->name);
 }
 
-/* The first argument names the table, unless it can only be a key: a prefix or FIELD=VALUE. */
+/* The first argument is the table, unless it can only be a key: a prefix or FIELD=VALUE. */
 static const TideTable *
 take_table(const TideConfig *config, const GPtrArray *arguments, guint *ret_n_taken, GError **error)
 {
   *ret_n_taken = 0;
   const char *first = arguments->len > 0 ? arguments->pdata[0] : NULL;
   const TideTable *table = first != NULL ? tide_table_of_name(config, first) : NULL;
-  /* Of two arguments, the first can only be a table or FIELD=VALUE: one prefix is all that is taken. */
+  /* Of two arguments, the first can only be a table or FIELD=VALUE: only one prefix is accepted. */
   if (table == NULL && arguments->len > 1 && strchr(first, '=') == NULL)
     return tide_table_argument_read(config, first, error);
   if (table == NULL)
@@ -90,7 +90,7 @@ take_table(const TideConfig *config, const GPtrArray *arguments, guint *ret_n_ta
   return tide_table_argument_read(config, first, error);
 }
 
-/* What the arguments behind the table say: a prefix, or fields. */
+/* Interprets the arguments after the table: a prefix, or fields. */
 static gboolean
 plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableScanPlan *plan,
             const char *const *arguments, guint n_arguments, GError **error)
@@ -98,7 +98,8 @@ plan_ranges(const TideConfig *config, const LatestOptions *options, TideTableSca
   gboolean is_prefix = n_arguments == 1 && !tide_key_argument_names_field(config, plan->table, arguments[0]) &&
                        strchr(arguments[0], '=') == NULL;
   if (options->prefix != NULL && n_arguments > 0)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--prefix' excludes fields and another prefix, got '%s'", arguments[0]);
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--prefix' cannot be combined with fields or another prefix, got '%s'",
+                     arguments[0]);
   if (options->prefix != NULL || is_prefix) {
     g_auto(TideBuffer) prefix = {0};
     plan->ranges = tide_key_ranges_new(1);
@@ -156,14 +157,14 @@ print_latest(TideCommandCall *call, GError **error)
 
 /* ---- --forget ---- */
 
-/* Asks on the terminal. Errors: TIDE_ERROR_USAGE when there is nobody to ask, CANCELLED when the answer is no. */
+/* Asks on the terminal. Errors: TIDE_ERROR_USAGE if standard input is not a terminal, CANCELLED if the answer is no. */
 static gboolean
 confirm(const LatestOptions *options, const char *what, GError **error)
 {
   if (options->yes)
     return TRUE;
   if (!isatty(STDIN_FILENO))
-    return tide_fail(error, TIDE_ERROR_USAGE, "nobody can be asked here: '--yes' deletes %s", what);
+    return tide_fail(error, TIDE_ERROR_USAGE, "cannot ask without a terminal: use '--yes' to delete %s", what);
   tide_ask("Delete %s? [y/N] ", what);
   int answer = getchar();
   if (answer == 'y' || answer == 'Y')
@@ -171,21 +172,21 @@ confirm(const LatestOptions *options, const char *what, GError **error)
   return tide_fail(error, TIDE_ERROR_CANCELLED, "nothing was deleted");
 }
 
-/* "row 'server1' of 'CURRENT_METRIC' with all that …": what is removed and what is not. (transfer full) */
+/* "row 'server1' of 'CURRENT_METRIC' with all that …": describes what is deleted and what is not. (transfer full) */
 static char *
 describe_deletion(const TideConfig *config, const TideTable *table, TideBytes key, gint64 up_to_ms)
 {
   g_autofree char *row = tide_bytes_printable(key);
   g_autofree char *up_to = tide_time_text(up_to_ms);
   if (table->index_of == TIDE_TABLE_NONE)
-    return g_strdup_printf("row '%s' of '%s' with all that was read up to %s", row, table->name, up_to);
+    return g_strdup_printf("row '%s' of '%s' with everything read up to %s", row, table->name, up_to);
   const TideTable *data = config->tables->pdata[table->index_of];
-  return g_strdup_printf("row '%s' of the index '%s' with all up to %s, but no row of '%s'", row, table->name, up_to,
-                         data->name);
+  return g_strdup_printf("row '%s' of the index '%s' with everything up to %s, but no row of '%s'", row, table->name,
+                         up_to, data->name);
 }
 
-/* Deletes what all declared families hold in the row up to @up_to_ms. Errors: of the call; whether it was carried out
- * may not be known then, and it may be repeated. */
+/* Deletes the row's cells of all declared families up to @up_to_ms. Errors: of the call, whose outcome may then be
+ * unknown; it may be repeated. */
 static gboolean
 delete_row(TideGatewaySession *session, const TideTable *table, TideBytes key, gint64 up_to_ms, GError **error)
 {
@@ -203,8 +204,8 @@ delete_row(TideGatewaySession *session, const TideTable *table, TideBytes key, g
   return FALSE;
 }
 
-/* Takes one machine out of a latest table, as a message without value does where tombstones delete: everything in its
- * row up to a moment is deleted, so that a later reading brings it back. */
+/* Removes one device from a latest table, as a message without value does with tombstones: everything in its row up to
+ * a time is deleted, and a later reading restores it. */
 static gboolean
 forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArray *arguments, GError **error)
 {
@@ -216,10 +217,10 @@ forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArr
   gint64 up_to_ms = tide_ns_to_ms(up_to_ns);
   if (up_to_ns > now_ns)
     return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'--up-to' lies in the future: readings that come until then would be written and never be seen; "
-                     "without it all that was read up to now is deleted");
+                     "'--up-to' is in the future: readings until then would be written but never visible; without it "
+                     "everything read up to now is deleted");
   if (table->latest == TIDE_LATEST_NONE || tide_row_key_has_time(table->key))
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--forget' takes a machine out of a latest table: '%s' %s", table->name,
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--forget' removes a device from a latest table: '%s' %s", table->name,
                      table->latest == TIDE_LATEST_NONE ? "is declared as a table of readings"
                                                        : "has the time in its key");
   g_autoptr(TideKeyArguments) fields = tide_key_arguments_parse(
@@ -233,7 +234,7 @@ forget_row(const TideConfig *config, const LatestOptions *options, const GPtrArr
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
   if (session == NULL || !delete_row(session, table, tide_buffer_bytes(&key), up_to_ms, error))
     return FALSE;
-  tide_say("deleted %s; a later reading brings it back", what);
+  tide_say("deleted %s; a later reading restores it", what);
   return TRUE;
 }
 

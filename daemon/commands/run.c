@@ -1,5 +1,5 @@
-/* The daemon: `tidemark run`. This file owns the main thread: signals, timers, the HTTP endpoint and systemd; nothing
- * of it is on the data path. */
+/* The daemon: `tidemark run`. This file owns the main thread: signals, timers, the HTTP endpoint and systemd. The data
+ * path does not use it. */
 #include "commands/cli/commands.h"
 
 #include "commands/cli/load_config.h"
@@ -27,28 +27,29 @@
 
 #define WATCH_INTERVAL_MS 1000
 
-/* Of the heap: see keep_heap_small(). What an arena keeps in one piece is one in so many of limits.memory. */
+/* Settings of the heap: see keep_heap_small(). The share is the largest block that an arena keeps, as a fraction of
+ * limits.memory. */
 #define HEAP_ARENAS 2
 #define HEAP_SHARE 64
 #define HEAP_SHARE_MIN_BYTES (256u << 10)
-#define HEAP_SHARE_MAX_BYTES (16u << 20) /* half of what glibc takes */
+#define HEAP_SHARE_MAX_BYTES (16u << 20) /* half of glibc's maximum */
 
-/* While the daemon stops: how soon a second signal is seen. */
+/* Interval of checks for a second signal while the daemon stops. */
 #define STOP_ROUND_US (TIDE_US_PER_S / 10)
 
-/* A line for `systemctl status` this often, and at once when readiness changes. */
+/* Interval of the line for `systemctl status`, which is also updated at once when readiness changes. */
 #define STATUS_INTERVAL_US (10 * TIDE_US_PER_S)
 
-/* A disk that was full is tried again so often. */
+/* Interval of retries after the disk was full. */
 #define STATE_RETRY_US (5 * TIDE_US_PER_S)
 
-/* Readiness that changed for less is not told. */
+/* Shorter changes of readiness are not logged. */
 #define READINESS_SETTLES_US (3 * TIDE_US_PER_S)
 
-/* While the start waits (for a gateway, a table, a first assignment), systemd is asked for as much again. */
+/* Extension requested from systemd while the start waits (for a gateway, a table, a first assignment). */
 #define START_EXTENSION_US (30 * TIDE_US_PER_S)
 
-/* Ending what is idle by now takes milliseconds. */
+/* Time limit for freeing idle parts, which takes milliseconds. */
 #define FREE_TIMEOUT_US (5 * TIDE_US_PER_S)
 
 typedef struct RunOptions {
@@ -60,20 +61,20 @@ typedef struct RunOptions {
 typedef struct Run {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;
-  TideProcessMetrics process; /* the endpoint's thread only, like the next */
+  TideProcessMetrics process; /* used by the endpoint's thread only, like the next */
   TideVerdictMetrics verdicts;
   TidePipeline *pipeline;
   TideReload reload;
   GMainLoop *loop;
   gboolean reported_ready;
-  gboolean said_ready;     /* what the log said last */
-  gint64 differs_since_us; /* since when that is not so any more; 0: it is so */
-  gint64 unready_us;       /* since when it is not ready, as the log said; 0: it is, or never was */
+  gboolean said_ready;     /* as last logged */
+  gint64 differs_since_us; /* since when the logged state no longer holds; 0: it holds */
+  gint64 unready_us;       /* since when it is not ready, as logged; 0: it is ready, or never was */
   gboolean was_ready;
   gboolean is_stopping;
   gboolean until_end;
   gint64 status_us;
-  gint64 state_tried_us;       /* when what the state directory lacks was last tried */
+  gint64 state_tried_us;       /* last retry of failed writes to the state directory */
   gint64 watchdog_interval_us; /* 0: systemd does not watch */
   int exit_code;
   /* written by "tide-stop", read after it has ended */
@@ -81,7 +82,7 @@ typedef struct Run {
   guint64 held_messages;
 } Run;
 
-/* ---- the endpoint's questions; on its thread ---- */
+/* ---- callbacks of the endpoint, on its thread ---- */
 
 static void
 fill_status(Run *run, TideStatus *status)
@@ -155,14 +156,13 @@ on_stop_signal(gpointer data)
   Run *run = data;
   if (run->is_stopping) {
     tide_log(TIDE_LOG_WARNING, "stopped-at-once",
-             "a signal during the stop: ending at once; what is in flight was not committed and is "
-             "read again");
+             "a signal during the stop: exiting at once; messages in flight were not committed and are read again");
     _exit(TIDE_EXIT_TEMPFAIL);
   }
   run->is_stopping = TRUE;
   g_autofree char *longest = tide_age_text(run->config->limits.drain_timeout_ms);
   tide_log(TIDE_LOG_NOTICE, "stopping",
-           "stopping: flushing and waiting for acknowledgements for up to %s; a second signal ends at once", longest);
+           "stopping: flushing and waiting for acknowledgements for up to %s; a second signal exits at once", longest);
   finish(run, run->until_end ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK); /* the end was not reached */
   return G_SOURCE_CONTINUE;
 }
@@ -172,14 +172,14 @@ on_hangup(gpointer data)
 {
   Run *run = data;
   if (run->is_stopping) {
-    tide_log(TIDE_LOG_NOTICE, "hangup-ignored", "SIGHUP does nothing any more: the daemon stops");
+    tide_log(TIDE_LOG_NOTICE, "hangup-ignored", "SIGHUP ignored: stopping");
     return G_SOURCE_CONTINUE;
   }
   /* While it starts, systemd waits for the first READY=1, which a reload must not send. */
   if (run->reported_ready)
     tide_notify_reloading(tide_now_us());
   tide_reload_run(&run->reload);
-  run->status_us = 0; /* tells the status line at the next round */
+  run->status_us = 0; /* update the status line in the next round */
   if (run->reported_ready)
     tide_notify_ready();
   return G_SOURCE_CONTINUE;
@@ -195,7 +195,7 @@ on_state_signal(gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* The first time at once; later what has settled, so that a moment's trouble is no two lines. */
+/* Logged at once the first time; later only after it has settled, so that a brief change causes no two lines. */
 static void
 log_readiness(Run *run, const TidePipelineState *state, gint64 now_us)
 {
@@ -215,7 +215,7 @@ log_readiness(Run *run, const TidePipelineState *state, gint64 now_us)
     tide_log(TIDE_LOG_NOTICE, "ready-again", "ready again after %" G_GINT64_FORMAT " s: %s",
              (run->differs_since_us - run->unready_us) / TIDE_US_PER_S, state->status);
   else
-    tide_log(TIDE_LOG_NOTICE, "not-ready", "not ready any more: %s", state->reason);
+    tide_log(TIDE_LOG_NOTICE, "not-ready", "no longer ready: %s", state->reason);
   run->unready_us = state->ready ? 0 : run->differs_since_us;
   run->differs_since_us = 0;
 }
@@ -243,14 +243,14 @@ on_watch(gpointer data)
 {
   Run *run = data;
   gint64 now_us = tide_now_us();
-  guint n_kept = 0; /* of what the state directory's disk did not take */
+  guint n_kept = 0; /* failed writes to the state directory */
   if (now_us - run->state_tried_us >= STATE_RETRY_US) {
     run->state_tried_us = now_us;
     n_kept = tide_state_directory_retry();
   }
   g_autofree char *kept = tide_count_of(n_kept, "file", NULL);
   if (n_kept > 0)
-    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is room again: %s of the state directory written", kept);
+    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is disk space again: %s of the state directory written", kept);
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
   notify_systemd(run, &state, now_us);
@@ -260,7 +260,7 @@ on_watch(gpointer data)
     tide_log(TIDE_LOG_CRIT, "cannot-start", "cannot start: %s", failure->message);
     finish(run, tide_error_exit_code(failure));
   } else if (state.fatal_exit != 0) {
-    tide_log(TIDE_LOG_CRIT, "cannot-go-on", "cannot go on: %s", state.reason != NULL ? state.reason : state.status);
+    tide_log(TIDE_LOG_CRIT, "cannot-go-on", "cannot continue: %s", state.reason != NULL ? state.reason : state.status);
     finish(run, state.fatal_exit);
   } else if (state.finished) {
     tide_log(TIDE_LOG_NOTICE, "reached-end", "reached the end: %s", state.status);
@@ -284,16 +284,16 @@ start_http(Run *run, TideHttp **ret_http, GError **error)
   if (!tide_http_start(&options, ret_http, error))
     return FALSE;
   const char *listen = options.config->http_listen, *colon = strrchr(listen, ':');
-  if (*ret_http != NULL && tide_http_port(*ret_http) != 0) /* the port of the address may be 0, any */
-    tide_log(TIDE_LOG_INFO, "http-listens", "page and metrics at %s://%.*s:%u/",
+  if (*ret_http != NULL && tide_http_port(*ret_http) != 0) /* port 0 of the address means any port */
+    tide_log(TIDE_LOG_INFO, "http-listens", "status page and metrics at %s://%.*s:%u/",
              options.config->http_tls.certificate != NULL ? "https" : "http", (int)(colon - listen), listen,
              tide_http_port(*ret_http));
   else if (*ret_http != NULL)
-    tide_log(TIDE_LOG_INFO, "http-listens", "page and metrics at '%s'", listen);
+    tide_log(TIDE_LOG_INFO, "http-listens", "status page and metrics at '%s'", listen);
   return TRUE;
 }
 
-/* The owner function of "tide-stop". */
+/* The main function of "tide-stop". */
 static void
 run_stop(gpointer data)
 {
@@ -304,7 +304,7 @@ run_stop(gpointer data)
     _exit(TIDE_EXIT_TEMPFAIL);
 }
 
-/* Waits for @thread while signals are handled and systemd is told that this goes on. @timeout_us: 0: for ever */
+/* Waits for @thread while signals are handled and systemd is informed. @timeout_us: 0: for ever */
 static gboolean
 wait_for_end(TideThread *thread, gint64 timeout_us)
 {
@@ -318,7 +318,7 @@ wait_for_end(TideThread *thread, gint64 timeout_us)
   return TRUE;
 }
 
-/* @end: what became of them, or "received" */
+/* @end: the result of the messages, or "received" */
 static guint64
 count_messages(const Run *run, const char *end)
 {
@@ -326,7 +326,7 @@ count_messages(const Run *run, const char *end)
   return tide_metrics_sum(run->metrics, name, NULL);
 }
 
-/* What became of all that was read: the numbers add up. (transfer full) */
+/* The results of all messages read; the numbers add up. (transfer full) */
 static char *
 ends_text(const Run *run)
 {
@@ -335,8 +335,8 @@ ends_text(const Run *run)
     gboolean is_always;
   } ends[] = {
       {"written", "written", TRUE},
-      {"unmatched", "that no table takes", FALSE},
-      {"expired", "older than their tables keep them", FALSE},
+      {"unmatched", "accepted by no table", FALSE},
+      {"expired", "older than their tables' retention", FALSE},
       {"skipped", "passed over", FALSE},
       {"handed_back", "handed back unfinished", FALSE},
   };
@@ -360,14 +360,14 @@ ends_text(const Run *run)
   return g_string_free(text, FALSE);
 }
 
-/* @handed_back: messages in all, before the stop. @unread: messages, when the stop began; -1: unknown */
+/* @handed_back: total messages before the stop. @unread: messages when the stop began; -1: unknown */
 static void
 report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 unread)
 {
   gboolean has_read = had_begun && count_messages(run, "received") > 0;
   guint64 n_left = count_messages(run, "handed_back") - handed_back + run->held_messages;
-  g_autofree char *held = run->held_messages > 0 ? g_strdup_printf(" (written already: %" G_GUINT64_FORMAT
-                                                                   "; calls without an answer may overwrite that)",
+  g_autofree char *held = run->held_messages > 0 ? g_strdup_printf(" (already written: %" G_GUINT64_FORMAT
+                                                                   "; calls without an answer may overwrite these)",
                                                                    run->held_messages)
                                                  : NULL;
   g_autofree char *messages = tide_count_of(n_left, "message is", "messages are");
@@ -375,19 +375,20 @@ report_stopped(const Run *run, gboolean had_begun, guint64 handed_back, gint64 u
                                           n_left == 1 ? "it" : "them", held != NULL ? held : "");
   const char *what = !has_read                        ? "nothing was read"
                      : n_left > 0                     ? left
-                     : run->stop_code != TIDE_EXIT_OK ? "some messages that were read are left for the next start"
-                     : handed_back > 0 ? "all that was read, and not handed back before, is acknowledged and committed"
-                                       : "all that was read is acknowledged and committed";
+                     : run->stop_code != TIDE_EXIT_OK ? "some messages read are left for the next start"
+                     : handed_back > 0
+                         ? "all messages read, except those handed back before, are acknowledged and committed"
+                         : "all messages read are acknowledged and committed";
   gboolean has_ends = has_read && (n_left > 0 || handed_back > 0 || count_messages(run, "dead_lettered") > 0);
   g_autofree char *ends = has_ends ? ends_text(run) : NULL;
   g_autofree char *rest =
-      unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were not read yet at the last look", unread) : NULL;
+      unread > 0 ? g_strdup_printf("; %" G_GINT64_FORMAT " more were unread at the last check", unread) : NULL;
   gboolean is_early = run->until_end && run->exit_code == TIDE_EXIT_TEMPFAIL;
   tide_log(TIDE_LOG_NOTICE, "stopped", "stopped: %s%s%s%s%s", what, ends != NULL ? "; " : "", ends != NULL ? ends : "",
            rest != NULL ? rest : "", is_early ? "; the end of the topics was not reached" : "");
 }
 
-/* The stop may take as long as systemd's watchdog waits, so it runs beside this thread, which goes on telling. */
+/* The stop may exceed systemd's watchdog interval, so it runs on another thread while this one keeps notifying. */
 static void
 run_and_stop(Run *run)
 {
@@ -395,7 +396,7 @@ run_and_stop(Run *run)
   tide_pipeline_start(run->pipeline);
   g_main_loop_run(run->loop);
   g_source_remove(watch);
-  run->is_stopping = TRUE; /* also when it ends for another reason than a signal */
+  run->is_stopping = TRUE; /* also when it ends without a signal */
   tide_notify_stopping();
   tide_notify_status("stopping");
   TidePipelineState state = tide_pipeline_state(run->pipeline);
@@ -414,30 +415,29 @@ run_free(gpointer data)
   tide_pipeline_free(run->pipeline);
 }
 
-/* Kafka's client joins its threads, and one of them can spin for ever, as over a gzip batch that was cut short
- * (librdkafka 2.0.2 and 2.16.0). All is committed by now, so nothing is lost when the process ends without it. */
+/* Kafka's client joins its threads, and one of them can spin for ever, as on a truncated gzip batch (librdkafka 2.0.2
+ * and 2.16.0). Everything is committed by now, so nothing is lost when the process ends without it. */
 static void
 free_pipeline(Run *run)
 {
   if (!wait_for_end(tide_thread_start("tide-free", run_free, run), FREE_TIMEOUT_US)) {
     tide_log(TIDE_LOG_WARNING, "kafka-client-stuck",
-             "kafka's client does not end: the process ends without it; what was written is committed");
+             "the Kafka client does not end: exiting without it; everything written is committed");
     _exit(run->exit_code);
   }
 }
 
-/* What limits.memory bounds is what is in use. glibc's heap keeps what was freed in as many arenas as threads ask for
- * (eight a core), and large buffers in them once one was freed: 500,000 messages with refused rows, limits.memory 64
- * MiB, took 144 MiB so, and 88 MiB with two arenas that give back all of 256 KiB and more. On a reading's path nothing
- * is allocated, so arenas are no bottleneck.
+/* limits.memory limits memory in use, but glibc's heap also keeps freed memory, in as many arenas as threads request
+ * (eight per core), including large buffers once one was freed. With 500,000 messages with refused rows and
+ * limits.memory 64 MiB, the process needed 144 MiB, and 88 MiB with two arenas that return blocks of 256 KiB and more.
+ * A reading's path allocates nothing, so arenas are no bottleneck.
  *
- * But librdkafka takes memory for each fetch, some megabytes, and where that is given back each time, the kernel clears
- * and maps each of its pages anew: a sixth of the CPU for messages of 100 metrics. So at the default of limits.memory
- * an arena keeps buffers of up to 4 MiB, which a fetch stays below unless a message is larger, and twice as much
- * when it gives back what is free at its end: else that would go at once, all of it. It is a share, since a fetch is
- * one, too. Of more, as much as a whole prefetch queue, CPU gets hardly less, and those 500,000 messages took 109 MiB
- * instead of 95.
- */
+ * However, librdkafka allocates some megabytes for each fetch, and if those are returned each time, the kernel clears
+ * and maps their pages again: a sixth of the CPU for messages of 100 metrics. So at the default of limits.memory an
+ * arena keeps buffers of up to 4 MiB, which a fetch does not exceed unless a message is larger, and twice as much of
+ * free memory at its end, which it would otherwise return at once. The limit is a share of limits.memory, as is the
+ * size of a fetch. Keeping more, such as a whole prefetch queue, hardly saves CPU, and those 500,000 messages then
+ * needed 109 MiB instead of 95. */
 static void
 keep_heap_small(guint64 memory_bytes)
 {
@@ -490,8 +490,8 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
   return run.exit_code;
 }
 
-/* FALSE when another daemon uses it. One that cannot be locked is said: who keeps files there says more when they fail.
- */
+/* FALSE if another daemon uses it. A failure to lock it is only logged: code that stores files there reports more when
+ * it fails. */
 static gboolean
 lock_state_directory(int *ret_fd)
 {
@@ -504,12 +504,12 @@ lock_state_directory(int *ret_fd)
     return FALSE;
   }
   tide_log(TIDE_LOG_WARNING, "state-directory-unlocked",
-           "%s: going on without a lock; see that no other daemon uses the directory", error->message);
+           "%s: continuing without a lock; make sure that no other daemon uses the directory", error->message);
   return TRUE;
 }
 
-/* A daemon that has a state directory to itself is always the same member of its group, unless the configuration says
- * otherwise: after a kill it goes on at once, where one without a name waits for its own dead session. */
+/* A daemon with its own state directory is always the same member of its group, unless the configuration sets another
+ * name: after a kill it continues at once, while a dynamic member waits for its own dead session. */
 static gboolean
 take_lasting_name(TideKafkaConfig *config, int lock_fd)
 {
@@ -519,15 +519,15 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
   config->instance = tide_state_directory_instance(config->topics, &error);
   if (error != NULL)
     tide_log(TIDE_LOG_WARNING, "no-lasting-name",
-             "%s; it is tried again for the next start, and after a kill the group waits for kafka.session_timeout",
+             "%s; the next start tries again, and after a kill the group waits for kafka.session_timeout",
              error->message);
   else
-    tide_log(TIDE_LOG_INFO, "lasting-name", "in the group as '%s', also after a restart (kafka.instance)",
-             config->instance);
+    tide_log(TIDE_LOG_INFO, "lasting-name",
+             "static member name in the group: '%s', also after a restart (kafka.instance)", config->instance);
   return config->instance != NULL;
 }
 
-/* The first line: what runs, and what it was told to do. */
+/* The first line: version and configuration. */
 static void
 log_start(const TideCommandCall *call)
 {
@@ -583,20 +583,20 @@ static const TideOption run_options[] = {
 const TideCommand tide_command_run = {
     .name = "run",
     .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
-    .exits = {{TIDE_EXIT_OK, "all written"},
-              {TIDE_EXIT_DATA, "with --until-end: a partition is halted at a message that cannot be used, or too many "
-                               "would become dead letters"},
-              {TIDE_EXIT_UNAVAILABLE, "with startup: fail or --until-end: something is missing that it needs"},
-              {TIDE_EXIT_TEMPFAIL,
-               "some messages were left for the next start, another daemon has the state directory, one with the same "
-               "kafka.instance took its place, or (with --until-end) other members of the group hold partitions"},
-              {TIDE_EXIT_PERMISSION,
-               "with startup: fail or --until-end: Kafka does not let this user read the topics or "
-               "be in the group"},
-              {TIDE_EXIT_CONFIG,
-               "the configuration is wrong, all gateways are of another HBase cluster (with startup: fail or "
-               "--until-end), or the key of a table with rows was changed: the text shows both keys and what can be "
-               "done"}},
+    .exits =
+        {{TIDE_EXIT_OK, "all written"},
+         {TIDE_EXIT_DATA, "with --until-end: a partition is halted at a message that cannot be used, or too many "
+                          "would become dead letters"},
+         {TIDE_EXIT_UNAVAILABLE, "with startup: fail or --until-end: something is missing that it needs"},
+         {TIDE_EXIT_TEMPFAIL,
+          "messages were left for the next start, another daemon uses the state directory, a daemon with the same "
+          "kafka.instance has replaced this one, or (with --until-end) other members of the group have partitions"},
+         {TIDE_EXIT_PERMISSION, "with startup: fail or --until-end: Kafka does not let this user read the topics or "
+                                "be in the group"},
+         {TIDE_EXIT_CONFIG,
+          "the configuration is wrong, all gateways are of another HBase cluster (with startup: fail or "
+          "--until-end), or the key of a table with rows was changed: the text shows both keys and what can be "
+          "done"}},
     .details =
         "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
         "ends at once. SIGHUP checks the file and takes over what it can. SIGUSR1 and SIGUSR2 log the present state.\n"

@@ -31,7 +31,7 @@ tide_reload_clear(TideReload *reload)
   tide_mutex_clear(&reload->lock);
 }
 
-/* @now: (transfer full): what /status tells from now on */
+/* @now: (transfer full): the new state for /status */
 static void
 publish(TideReload *reload, TideStatusReload *now)
 {
@@ -57,7 +57,7 @@ tide_reload_view(TideReload *reload)
   return view;
 }
 
-/* The first error with its place; `tidemark check` shows them all. (transfer full) */
+/* The first error with its position; `tidemark check` shows all. (transfer full) */
 static char *
 first_error(const TideReload *reload, const GPtrArray *problems)
 {
@@ -73,7 +73,8 @@ static void
 fail(TideReload *reload, const GPtrArray *problems)
 {
   TideStatusReload now = {.result = "failed", .error = first_error(reload, problems)};
-  tide_log(TIDE_LOG_ERROR, "reload-failed", "reload failed, all stays as it was: %s; 'tidemark check' shows all errors",
+  tide_log(TIDE_LOG_ERROR, "reload-failed",
+           "reload failed, the previous configuration stays in force: %s; 'tidemark check' shows all errors",
            now.error);
   reload->failed = TRUE;
   tide_gauge_set(reload->successful, 0);
@@ -106,8 +107,7 @@ take_over(TideReload *reload, TideConfig *after)
   tide_log_set_level(config->service.log_level);
   TideStatusReload now = {
       .result = "taken_over", .taken_over = join_paths(changes, TRUE), .needs_restart = join_paths(changes, FALSE)};
-  tide_log(TIDE_LOG_NOTICE, "reloaded", "reloaded: %s",
-           now.taken_over != NULL ? now.taken_over : "nothing to take over");
+  tide_log(TIDE_LOG_NOTICE, "reloaded", "reloaded: %s", now.taken_over != NULL ? now.taken_over : "no changes");
   if (now.needs_restart != NULL)
     tide_log(TIDE_LOG_WARNING, "reload-needs-restart", "changed, but needs a restart: %s", now.needs_restart);
   reload->failed = FALSE;

@@ -1,4 +1,4 @@
-/* `tidemark scan`: the rows of a table by key fields and time range, or by their keys. */
+/* `tidemark scan`: reads the rows of a table by key fields and time range, or by their keys. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/time_argument.h"
@@ -30,7 +30,7 @@ read_request(const ScanOptions *options, const TideTable *table, TideTableScanRe
                                     .limit_rows = options->limit_rows,
                                     .to_ns = G_MAXINT64};
   if (request->newest_first + request->oldest_first + request->reversed > 1)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--newest-first', '--oldest-first' and '--reverse' exclude each other");
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--newest-first', '--oldest-first' and '--reverse' cannot be combined");
   gint64 now_ns = tide_wall_clock_epoch_ms() * TIDE_NS_PER_MS;
   if (!tide_time_option_parse("from", options->from, now_ns, &request->from_ns, error) ||
       !tide_time_option_parse("to", options->to, now_ns, &request->to_ns, error))
@@ -41,11 +41,11 @@ read_request(const ScanOptions *options, const TideTable *table, TideTableScanRe
     return TRUE;
   return tide_fail(
       error, TIDE_ERROR_USAGE,
-      "the rows of '%s' do not tell their event time, neither by key nor by cell: leave '--from' and '--to' out",
+      "the rows of '%s' have no event time, neither in the key nor in the cells: remove '--from' and '--to'",
       table->name);
 }
 
-/* The range that '--start' and '--stop' give. */
+/* The range of '--start' and '--stop'. */
 static GArray *
 read_key_range(const ScanOptions *options, GError **error)
 {
@@ -63,7 +63,7 @@ read_key_range(const ScanOptions *options, GError **error)
   return g_steal_pointer(&ranges);
 }
 
-/* Fills in the plan's ranges, filter and order. */
+/* Sets the plan's ranges, filter and order. */
 static gboolean
 plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArray *arguments, TideTableScanPlan *plan,
             GError **error)
@@ -72,7 +72,8 @@ plan_ranges(const TideConfig *config, const ScanOptions *options, const GPtrArra
   g_autoptr(TideKeyArguments) fields = NULL;
   if (options->start != NULL || options->stop != NULL) {
     if (arguments->len > 1)
-      return tide_fail(error, TIDE_ERROR_USAGE, "'--start' and '--stop' exclude fields, got '%s'", texts[0]);
+      return tide_fail(error, TIDE_ERROR_USAGE, "'--start' and '--stop' cannot be combined with fields, got '%s'",
+                       texts[0]);
     plan->ranges = read_key_range(options, error);
   } else {
     fields = tide_key_arguments_parse(config, plan->table, texts, arguments->len - 1, error);

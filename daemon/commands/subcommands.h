@@ -6,15 +6,15 @@
 G_BEGIN_DECLS
 
 typedef struct TideSubcommand {
-  const char *group; /* heading in front of it; NULL: the one before goes on */
+  const char *group; /* heading before it; NULL: same group as the previous one */
   const TideCommand *command;
-  const char *sentence; /* NULL: not for people, so in no list */
+  const char *sentence; /* NULL: not for people, so not listed */
 } TideSubcommand;
 
-/* The last has no command. */
+/* Terminated by an entry without a command. */
 extern const TideSubcommand tide_subcommands[];
 
-/* NULL: there is none of this name. */
+/* NULL: there is no command of this name. */
 const TideCommand *tide_subcommand_find(const char *name);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* `tidemark version`: this program, and the libraries that decide how it behaves. */
+/* `tidemark version`: prints the versions of this program and of the libraries that affect its behaviour. */
 #include "commands/cli/version.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/output.h"

@@ -95,7 +95,7 @@ class Scene:
         daemon = DaemonWithoutRoom(self.program, self.config, self.directory, "full", self.state)
         self.daemons.append(daemon)
         self.wait("it is ready all the same", lambda: daemon.get("/readyz")[0] == 200)
-        for text in ("cannot keep this daemon's lasting name", "cannot keep the key fingerprint of table 'METRIC'"):
+        for text in ("cannot store this daemon's static member name", "cannot keep the key fingerprint of table 'METRIC'"):
             self.wait(f"it says: {text}", lambda text=text: text in daemon.log())
         good = [json.dumps({"h": "a", "ts": TIME_MS + i, "v": i}).encode() for i in range(20)]
         assert self.paused_for() == [], "from the start each reason is there, and 0"
@@ -115,7 +115,7 @@ class Scene:
         assert len(self.gateway.dump(["METRIC"])["METRIC"]) == 20
         assert daemon.stop(PATIENCE_S) == 0, daemon.log()
         self.daemons.append(Daemon(self.program, self.config, self.directory, "next", self.state))
-        self.wait("the next one has the lasting name", lambda: "in the group as '" in self.daemons[-1].log())
+        self.wait("the next one has the lasting name", lambda: "static member name in the group: '" in self.daemons[-1].log())
         self.wait("and is ready", lambda: self.daemons[-1].get("/readyz")[0] == 200)
         assert "cannot keep" not in self.daemons[-1].log()
 
@@ -160,7 +160,7 @@ class Scene:
         print("ok: a disk that becomes full ends it, and spoils no mark", flush=True)
 
         self.gateway.ask("clear")
-        self.assert_says(self.rollup(ignore_the_signal), 0, "going on where an earlier run ended", "verified: HBase holds 40 rows, 40 cells")
+        self.assert_says(self.rollup(ignore_the_signal), 0, "continuing an interrupted run", "verified: HBase holds 40 rows, 40 cells")
         assert self.gateway.dump(["COPY"])["COPY"] == self.gateway.dump(["METRIC"])["METRIC"]
         print("ok: with room it goes on behind its marks, and all is there", flush=True)
 

@@ -1,4 +1,4 @@
-/* `tidemark bench`: what the readings of this configuration cost on this machine, without Kafka and HBase. */
+/* `tidemark bench`: measures the cost of this configuration's readings on this machine, without Kafka and HBase. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "commands/bench/bench.h"
 #include "commands/cli/commands.h"
@@ -14,7 +14,7 @@
 static const char *const bench_formats[] = {"table", "json", NULL};
 enum { BENCH_TABLE, BENCH_JSON };
 
-/* Between the readings of a machine, as in simulate: what the tables make of them does not depend on it. */
+/* Interval between the readings of a device, as in simulate: the tables' content does not depend on it. */
 #define STEP_MS 1000
 
 typedef struct BenchOptions {
@@ -25,7 +25,7 @@ typedef struct BenchOptions {
   guint64 runs;
   GPtrArray *stages; /* (element-type utf8) */
   int format;
-  gboolean plan; /* with what follows, of which 0 is what was not given */
+  gboolean plan; /* with the following members, where 0 means not given */
   gint64 interval_ms;
   guint64 rows_per_day;
   guint64 message_bytes;
@@ -37,7 +37,7 @@ typedef struct BenchOptions {
   double margin;
 } BenchOptions;
 
-/* What a plan is for that names no configuration: the tables of README.md. */
+/* The configuration of a plan without one: the tables of README.md. */
 static const char plan_yaml[] =
     "kafka: { brokers: none, group: plan, topics: [readings] }\n"
     "hbase: { gateways: [none] }\n"
@@ -45,13 +45,13 @@ static const char plan_yaml[] =
     "tables:\n"
     "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
     "  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
-/* Their messages are counted and not timed. */
+/* Number of its messages, which are counted but not timed. */
 #define PLAN_MESSAGES 1000
 
 #define MS_PER_DAY 86400000
 #define MAX_READINGS_PER_S 1e9
 
-/* Where nobody says how many, nor any time to live how long. */
+/* Defaults for the number of devices and, without a time to live, for the retention. */
 #define MACHINES 1000
 #define RETENTION_MS (30 * (gint64)MS_PER_DAY)
 
@@ -61,7 +61,7 @@ n_machines(const BenchOptions *options)
   return options->machines > 0 ? options->machines : MACHINES;
 }
 
-/* The stages of which the names are given; all where none is. */
+/* Converts the given names to stages; all stages if there are none. */
 static gboolean
 read_stages(const GPtrArray *names, guint *ret_stages, GError **error)
 {
@@ -75,7 +75,7 @@ read_stages(const GPtrArray *names, guint *ret_stages, GError **error)
       stage++;
     if (stage == TIDE_BENCH_N_STAGES) {
       g_autofree char *all = g_strjoinv(", ", (char **)(gpointer)known);
-      return tide_fail(error, TIDE_ERROR_USAGE, "'--stage' takes one of %s; got '%s'", all, name);
+      return tide_fail(error, TIDE_ERROR_USAGE, "'--stage' must be one of %s; got '%s'", all, name);
     }
     *ret_stages |= 1u << stage;
   }
@@ -106,18 +106,19 @@ fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options,
   if (tide_bench_load_settle(load, config, n_messages, error)) {
     g_autofree char *rejected = tide_count_of(load->n_rejected, "message", NULL);
     if (load->n_rejected > 0)
-      tide_say("tidemark bench: %s would be rejected, and left out; the first one: %s", rejected, load->first_reject);
+      tide_say("tidemark bench: skipping %s that would be rejected; the first one: %s", rejected, load->first_reject);
     return TRUE;
   }
   if (options->messages->len == 0)
-    g_prefix_error(error, "the synthetic messages are those of 'tidemark simulate'; give your own with '--messages': ");
+    g_prefix_error(error,
+                   "the synthetic messages are those of 'tidemark simulate'; provide your own with '--messages': ");
   return FALSE;
 }
 
 typedef guint64 (*CountAllocations)(void);
 
-/* That of tests/bench/allocation_tally.c where it is preloaded; NULL elsewhere: a program cannot see its own allocator.
- */
+/* The counter of tests/bench/allocation_tally.c if that is preloaded, otherwise NULL: a program cannot observe its own
+ * allocator. */
 static CountAllocations
 find_allocation_counter(void)
 {
@@ -154,33 +155,31 @@ rows_of_a_reading(const TideBenchRows *rows, double n_readings, const TideConfig
   return made;
 }
 
-/* What is not said with --rows-per-day is said with --interval. */
+/* The rate comes from --rows-per-day or from --interval. */
 static gboolean
 read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
 {
   gboolean is_twice = options->interval_ms > 0 && options->rows_per_day > 0;
   if (is_twice || (options->interval_ms == 0 && options->rows_per_day == 0)) {
     return tide_fail(error, TIDE_ERROR_USAGE, "%s",
-                     is_twice ? "'--interval' and '--rows-per-day' both say how many readings there are: leave one "
-                                "of them out"
-                              : "'--plan' needs the load: either '--machines' with '--interval', or "
-                                "'--rows-per-day'");
+                     is_twice ? "'--interval' and '--rows-per-day' both set the number of readings: use only one"
+                              : "'--plan' needs the load: either '--machines' with '--interval', or '--rows-per-day'");
   }
   if (options->interval_ms > 0) {
     load->readings_per_s = load->machines * 1000 / (double)options->interval_ms;
   } else if (load->history.rows > 0) {
     load->readings_per_s = (double)options->rows_per_day / load->history.rows / (MS_PER_DAY / 1000.0);
   } else
-    return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'--rows-per-day' counts rows of tables that are not 'latest', and there are none: give "
-                     "'--interval'");
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
+        "'--rows-per-day' counts rows of tables that are not 'latest', but there are none: use '--interval'");
   if (load->readings_per_s <= MAX_READINGS_PER_S)
     return TRUE;
-  return tide_fail(error, TIDE_ERROR_USAGE, "that is more than %.0f readings a second: %.3g", MAX_READINGS_PER_S,
+  return tide_fail(error, TIDE_ERROR_USAGE, "the load exceeds %.0f readings per second: %.3g", MAX_READINGS_PER_S,
                    load->readings_per_s);
 }
 
-/* What is asked for, or the time to live of each cell; where that has none, RETENTION_MS. */
+/* The requested retention, or the time to live of each cell; without one, RETENTION_MS. */
 static void
 read_retention(const BenchOptions *options, const TideBenchRows *rows, TidePlanLoad *load)
 {
@@ -234,14 +233,14 @@ read_plan_load(const BenchOptions *options, const TideConfig *config, const Tide
   return read_rate(options, load, error);
 }
 
-/* Of a configuration that is named, the client's part is measured. */
+/* With a given configuration, the client's share is measured. */
 static gboolean
 plan(TideCommandCall *call, GError **error)
 {
   const BenchOptions *options = call->options;
   gboolean measured = call->config_path != NULL;
   if (options->stages->len > 0)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--plan' and '--stage' exclude each other");
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--plan' and '--stage' cannot be combined");
   if (measured && !tide_command_load_config(call))
     return FALSE;
   if (!measured)
@@ -278,8 +277,8 @@ bench(TideCommandCall *call, GError **error)
   guint stages;
   if (options->plan)
     return plan(call, error);
-  if (options->interval_ms != 0 || options->rows_per_day != 0) /* what says how large a plan is */
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' is for '--plan'",
+  if (options->interval_ms != 0 || options->rows_per_day != 0) /* options for the size of a plan */
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' needs '--plan'",
                      options->interval_ms != 0 ? "interval" : "rows-per-day");
   if (!read_stages(options->stages, &stages, error) || !tide_command_load_config(call))
     return FALSE;

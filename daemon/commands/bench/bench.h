@@ -13,38 +13,38 @@ G_BEGIN_DECLS
 /* ---- load.c ---- */
 
 typedef struct TideBenchMessage {
-  gsize offset; /* in bytes: the Kafka key, and the value behind it */
+  gsize offset; /* in bytes: the Kafka key, followed by the value */
   guint32 key_len;
   guint32 value_len;
 } TideBenchMessage;
 
-/* What a load makes in the tables of one kind. */
+/* The rows that a load makes in tables of one kind. */
 typedef struct TideBenchRows {
   guint64 rows;
   guint64 cells;
   guint64 stored_bytes; /* as HBase's KeyValues, each with its whole key */
-  /* of these, what has a time to live, how long that is, and the bytes times that */
+  /* the part with a time to live: its bytes, the times, and the sum of bytes times time */
   guint64 ttl_bytes;
-  gint64 min_ttl_ms; /* 0: nothing has */
+  gint64 min_ttl_ms; /* 0: none */
   gint64 max_ttl_ms;
   double ttl_byte_ms;
 } TideBenchRows;
 
 typedef struct TideBenchLoad {
-  TideBytes topic;     /* borrowed: what the messages stand for */
-  gint64 timestamp_ms; /* of each record: when the load was made */
+  TideBytes topic;     /* borrowed: the topic of the messages */
+  gint64 timestamp_ms; /* of each record: the creation time of the load */
   TideBuffer bytes;
   GArray *messages; /* owned (element-type TideBenchMessage) */
-  guint32 n_given;  /* the first so many are different; those behind them are these again */
+  guint32 n_given;  /* number of distinct messages; later ones repeat them */
   /* after tide_bench_load_settle() */
-  guint64 given_bytes; /* of those that are different, with their keys */
+  guint64 given_bytes; /* of the distinct messages, with their keys */
   guint64 n_readings;
   guint64 n_rows;
   guint64 n_cells;
-  TideBenchRows history; /* of n_rows, those of tables that keep every reading */
-  TideBenchRows latest;  /* of n_rows, those of latest tables: before any row replaces another */
-  guint32 n_rejected;    /* taken out */
-  char *first_reject;    /* owned: why; NULL: none was */
+  TideBenchRows history; /* the part of n_rows in tables that keep every reading */
+  TideBenchRows latest;  /* the part of n_rows in latest tables: before any row replaces another */
+  guint32 n_rejected;    /* removed */
+  char *first_reject;    /* owned: the reason; NULL: there was none */
 } TideBenchLoad;
 
 TideBenchLoad *tide_bench_load_new(const TideConfig *config); /* @config: borrowed */
@@ -53,23 +53,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideBenchLoad, tide_bench_load_free)
 
 void tide_bench_load_add(TideBenchLoad *load, TideBytes key, TideBytes value);
 
-/* The messages of `tidemark simulate` with these parameters. */
+/* Adds the messages of `tidemark simulate` with these parameters. */
 void tide_bench_load_simulate(TideBenchLoad *load, const TideSimulationParameters *parameters);
 
-/* Adds what the file at @path holds ("-": standard input), one message or one a line, as tide_message_is_whole() says
- * of @decode, until there are @max_messages. Errors: IO. */
+/* Adds the content of the file at @path ("-": standard input), as one message or one per line, depending on
+ * tide_message_is_whole(@decode), up to @max_messages in total. Errors: IO. */
 gboolean tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOptions *decode,
                               guint64 max_messages, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
- * tide_bench_load_settle: take out what the mapping of @config rejects, repeat what is left until there are
- * @n_messages, and count what they make.
- * Errors: TIDE_ERROR_DATA when nothing is left that makes a row.
+ * tide_bench_load_settle: remove messages that the mapping of @config rejects, repeat the others up to @n_messages, and
+ * count their rows.
+ * Errors: TIDE_ERROR_DATA if no remaining message makes a row.
  */
 gboolean tide_bench_load_settle(TideBenchLoad *load, const TideConfig *config, guint64 n_messages,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Message @i as Kafka would deliver it; valid while nothing is added. */
+/* Message @i as Kafka would deliver it; valid until the next addition. */
 static inline TideMessage
 tide_bench_load_message(const TideBenchLoad *load, guint32 i)
 {
@@ -115,7 +115,7 @@ typedef enum TideBenchStage {
   TIDE_BENCH_N_STAGES,
 } TideBenchStage;
 
-/* By stage: its name, and what it is a part of ("map"; NULL: of the whole). */
+/* By stage: its name, and the stage that it is part of ("map"; NULL: the whole path). */
 extern const char *const tide_bench_stage_names[TIDE_BENCH_N_STAGES];
 extern const char *const tide_bench_stage_wholes[TIDE_BENCH_N_STAGES];
 
@@ -124,27 +124,27 @@ typedef struct TideBenchRequest {
   const TideBenchLoad *load; /* settled */
   TideWireProtocol protocol;
   guint32 runs; /* at least 1 */
-  guint stages; /* a bit for each that is wanted: 1 << TideBenchStage */
-  /* (nullable) how often memory was allocated in this process so far. The program does not count: who measures brings
-   * a counter, as tests/bench does, by linking or preloading it. */
+  guint stages; /* a bit for each wanted stage: 1 << TideBenchStage */
+  /* (nullable) returns the number of allocations in this process so far. The program does not count them: a counter
+   * must be linked or preloaded, as tests/bench does. */
   guint64 (*count_allocations)(void);
 } TideBenchRequest;
 
-/* Of one reading, in one stage. */
+/* The cost of one reading in one stage. */
 typedef struct TideBenchFigure {
   double ns; /* median of the runs */
   double min_ns;
   double max_ns;
-  double allocations; /* the most of any run; 0 where nobody counts */
+  double allocations; /* the maximum of all runs; 0 without a counter */
 } TideBenchFigure;
 
-/* @ret_figures: of the stages that were asked for; others are zero. */
+/* @ret_figures: of the requested stages; others are zero. */
 void tide_bench_stages_run(const TideBenchRequest *request, TideBenchFigure ret_figures[TIDE_BENCH_N_STAGES]);
 
 /* ---- report.c ---- */
 
 typedef struct TideBenchReport {
-  const char *name;                /* of what was measured */
+  const char *name;                /* name of the measured configuration */
   const TideBenchRequest *request; /* borrowed, all */
   const TideBenchFigure *figures;  /* by stage */
 } TideBenchReport;
@@ -153,12 +153,12 @@ typedef struct TideBenchReport {
 void tide_bench_report_print(FILE *stream, const TideBenchReport *report);
 void tide_bench_report_print_json(FILE *stream, const TideBenchReport *report); /* one line */
 
-/* ---- plan.c: how much of everything a load needs ----
+/* ---- plan.c: the resources that a load needs ----
  *
- * The sums of docs/sizing.md, from what a row and a cell cost where that was measured. A pure function of the load: the
- * same load, the same plan. */
+ * The calculations of docs/sizing.md, from the measured cost of a row and a cell. A pure function of the load: the same
+ * load gives the same plan. */
 
-/* The rows and cells that one reading becomes in the tables of one kind. */
+/* The rows and cells of one reading in tables of one kind. */
 typedef struct TidePlanRows {
   double rows;
   double cells;
@@ -173,20 +173,20 @@ typedef struct TidePlanLoad {
   double machines; /* keys of a latest table */
   gboolean machines_assumed;
   TidePlanRows history;
-  TidePlanRows latest;    /* before a row replaces another of its machine */
-  double latest_window_s; /* that a latest row waits for newer values */
-  double path_us;         /* of a reading, from its bytes to batches, as measured here; 0: by the model */
-  double retention_s;     /* of the tables with history, on average by their bytes */
-  double min_ttl_s;       /* of their cells that have one, which is taken for these; 0: none is */
+  TidePlanRows latest;    /* before a row replaces another of its device */
+  double latest_window_s; /* time that a latest row waits for newer values */
+  double path_us;         /* CPU time of a reading, from its bytes to batches, as measured here; 0: use the model */
+  double retention_s;     /* of the tables with history, averaged by bytes */
+  double min_ttl_s;       /* of their cells with a TTL, which replaces the retention; 0: none */
   double max_ttl_s;
-  double other_retention_s; /* of the others; 0: there are none, or min_ttl_s is */
+  double other_retention_s; /* of the other cells; 0: there are none, or min_ttl_s is 0 */
   double kafka_retention_s; /* of the topic */
-  double stored_share;      /* what encoding and compression leave; above 0 */
-  gboolean share_unknown;   /* families declare some, and nobody said what it leaves */
+  double stored_share;      /* share left after encoding and compression; above 0 */
+  gboolean share_unknown;   /* families declare some, but the share was not given */
   double memory_bytes;      /* limits.memory of the configuration; 0: there is none */
   guint replication;        /* of HDFS and of the topic; at least 1 */
   guint cores;              /* of each host; at least 1 */
-  double margin;            /* the share of them that stays free; below 1 */
+  double margin;            /* share of cores that stays free; below 1 */
 } TidePlanLoad;
 
 typedef enum TidePlanName {
@@ -213,7 +213,7 @@ typedef struct TidePlanFigure {
 } TidePlanFigure;
 
 typedef struct TidePlan {
-  double rows_per_s; /* as HBase gets them */
+  double rows_per_s; /* as received by HBase */
   double cells_per_s;
   double client_cores; /* busy, of all daemons */
   double gateway_cores;
@@ -221,7 +221,7 @@ typedef struct TidePlan {
   TidePlanFigure figures[TIDE_PLAN_N];
 } TidePlan;
 
-/* The bytes that the budget is charged for waiting latest rows, given their size as HBase stores them. */
+/* The bytes charged to the budget for waiting latest rows, given their size in HBase. */
 double tide_plan_waiting_bytes(double n_rows, double stored_bytes);
 
 void tide_plan_make(const TidePlanLoad *load, TidePlan *ret_plan);
@@ -232,8 +232,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TidePlan, tide_plan_clear)
 void tide_plan_print(FILE *stream, const TidePlanLoad *load, const TidePlan *plan);
 void tide_plan_print_json(FILE *stream, const TidePlanLoad *load, const TidePlan *plan); /* one line */
 
-/* Where nobody said how many machines there are. Of tables it stands beside them, on standard error, as a program reads
- * it among the notes. (transfer full) */
+/* A note that the number of machines was assumed. With tables it is printed on standard error, because programs find it
+ * among the notes. (transfer full) */
 char *tide_plan_machines_note(const TidePlanLoad *load);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* The messages that a measurement runs on: given, or synthetic, and all in memory before it begins. */
+/* The messages of a measurement: given or synthetic, and all in memory before it begins. */
 #include "commands/bench/bench.h"
 #include "commands/cli/message_lines.h"
 #include "mapping/mapping.h"
@@ -80,9 +80,10 @@ tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOpti
                                                                         error);
 }
 
-/* ---- what is measured ---- */
+/* ---- counts ---- */
 
-/* Beside row key, family, qualifier and value: their lengths (4 + 4 + 2 + 1), time (8) and kind (1). */
+/* Overhead in addition to row key, family, qualifier and value: their lengths (4 + 4 + 2 + 1), time (8) and kind
+ * (1). */
 #define KEY_VALUE_BYTES 20
 
 static void
@@ -154,6 +155,6 @@ tide_bench_load_settle(TideBenchLoad *load, const TideConfig *config, guint64 n_
   else if (load->messages->len == 0)
     tide_fail(error, TIDE_ERROR_DATA, "there are no messages");
   else
-    tide_fail(error, TIDE_ERROR_DATA, "no table takes any of the messages");
+    tide_fail(error, TIDE_ERROR_DATA, "no table accepts any of the messages");
   return FALSE;
 }

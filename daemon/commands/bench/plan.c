@@ -1,4 +1,4 @@
-/* How much of everything a load needs, and why: the sums of docs/sizing.md. */
+/* Calculates the resources that a load needs, with reasons, as in docs/sizing.md. */
 #include "commands/bench/bench.h"
 #include "commands/cli/listing.h"
 #include "util/budget.h"
@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-/* The units of its figures of memory and disk. */
+/* Units of memory and disk figures. */
 #define MIB ((double)(1 << 20))
 #define TIB (MIB * (1 << 20))
 #define GIB (1024 * MIB)
 
-/* The assumptions behind the sums. */
+/* The assumptions of the calculations. */
 typedef struct Cost {
   const char *name;
   double value;
@@ -24,27 +24,27 @@ typedef enum CostName {
   COST_MESSAGE_BYTE, /* likewise */
   COST_ROW,          /* of the daemon: from a message's bytes to a batch */
   COST_CELL,         /* likewise */
-  COST_LIVE,         /* for each reading more where fetches and calls are small */
+  COST_LIVE,         /* in addition, for each reading, when fetches and calls are small */
   COST_GATEWAY_ROW,
   COST_GATEWAY_CELL,
   COST_HBASE_ROW,
   COST_HBASE_CELL,
-  COST_CONNECTIONS, /* for each core that gateways and HBase have */
-  COST_REGION,      /* bytes of a region, one copy */
-  COST_REGIONS,     /* of a server, at the most */
+  COST_CONNECTIONS, /* per core of gateways and HBase */
+  COST_REGION,      /* bytes per region, one copy */
+  COST_REGIONS,     /* maximum per server */
   COST_DISK_FREE,   /* share */
   N_COSTS,
 } CostName;
 
-/* Medians of docs/performance.md, `client` and `cost`, and lines through two of them: tests/bench/test_plan_costs.py
- * holds these against that. */
+/* Medians of docs/performance.md, `client` and `cost`, and lines through two of them; tests/bench/test_plan_costs.py
+ * compares them. */
 static const Cost known_costs[N_COSTS] = {
     [COST_MESSAGE] = {"daemon, a message", 0.55, "us", "kcat: 0.58 us for 69 bytes, 0.65 for 243, 1.47 for 1,938"},
     [COST_MESSAGE_BYTE] = {"daemon, a byte of it", 0.00048, "us", "the same"},
     [COST_ROW] = {"daemon, a row", 0.299, "us", "two tables less kcat: 0.64 us for 2 cells, 4.73 for 200"},
     [COST_CELL] = {"daemon, a cell", 0.0207, "us", "the same"},
     [COST_LIVE] = {"daemon, live", 5.6, "us",
-                   "7.14 us a reading at 40,000 a second from 16 partitions, 1.56 in a backlog"},
+                   "7.14 us per reading at 40,000 per second from 16 partitions, 1.56 in a backlog"},
     [COST_GATEWAY_ROW] = {"gateway, a row", 2.26, "us", "15.7 us for a row of ten cells, 3.6 for one of one"},
     [COST_GATEWAY_CELL] = {"gateway, a cell", 1.34, "us", "the same"},
     [COST_HBASE_ROW] = {"HBase, a row", 4.26, "us", "20.4 us for a row of ten cells, 5.87 for one of one"},
@@ -69,21 +69,24 @@ static const TidePlanFigure titles[TIDE_PLAN_N] = {
     [TIDE_PLAN_DISK] = {"disk_tib", "disk of the tables", "TiB", 0, NULL},
 };
 
-#define MIN_DAEMONS 2 /* and gateways, and region servers: one may fail */
-#define MIN_THREADS 2 /* what a configuration that says nothing has: this, and the next two */
+#define MIN_DAEMONS 2 /* also of gateways and region servers: one may fail */
+#define MIN_THREADS 2 /* the configuration's defaults: this, and the next two */
 #define MIN_WRITERS 4
 #define MIN_MEMORY_MIB 256
 #define MEMORY_STEP_MIB 64
-#define STALL_S 2.0 /* of gateways, in which reading goes on */
+#define STALL_S 2.0 /* stalls of gateways during which reading continues */
 
-/* Of a latest row that waits: its encoded cells are four fifths of what HBase stores, in buffers that double, so that
- * they are 1.4 times of that on average; and its places in the others (rows/row_buffer_private.h), likewise. */
+/* Bytes in memory per byte stored, for a waiting latest row. Its encoded cells are four fifths of what HBase stores, in
+ * buffers that double and so average 1.4 times that; its entries in the other buffers (rows/row_buffer_private.h)
+ * likewise. */
 #define WAITING_SHARE 1.2
 #define WAITING_ROW_BYTES 220
 
-#define PARTITIONS_PER_THREAD 4 /* so much may a group grow */
-#define REGIONS_PER_SERVER 4    /* of each table at first: enough that one that is moved leaves a share for each */
-#define MAX_THREADS 64          /* that a configuration may have: this, and the next one */
+#define PARTITIONS_PER_THREAD 4 /* room for the group to grow */
+#define REGIONS_PER_SERVER                                                                                             \
+  4                    /* initial regions of each table: enough that the regions of a failed server are spread         \
+                        * over all others */
+#define MAX_THREADS 64 /* limits of a configuration: this, and the next one */
 #define MAX_WRITERS 256
 #define US_PER_S 1e6
 #define DAY_S 86400.0
@@ -94,18 +97,18 @@ cost(CostName name)
   return known_costs[name].value;
 }
 
-/* Counts of what cannot be cut; what is a hair above a whole number is that number. */
+/* Rounds up a count of indivisible things, tolerating rounding errors just above a whole number. */
 static double
 whole(double value)
 {
-  return fmax(ceil(value - 1e-9), 0); /* of nearly nothing it is -0 */
+  return fmax(ceil(value - 1e-9), 0); /* for nearly zero it is -0 */
 }
 
 /* (transfer full) */
 static char *
 count_text(double value)
 {
-  if (value < 10) /* a reading a minute is not none */
+  if (value < 10) /* one reading a minute must not print as 0 */
     return g_strdup_printf("%.2g", value);
   return tide_count_text((guint64)llround(value));
 }
@@ -125,7 +128,7 @@ days_text(double seconds)
                          : tide_count_of((guint64)llround(seconds / DAY_S), "day", NULL);
 }
 
-/* A count that is told with its reason, which is said with the format and what follows. */
+/* Sets a figure and its reason, given as a format with arguments. */
 static void G_GNUC_PRINTF(4, 5) set(TidePlan *plan, TidePlanName name, double value, const char *why, ...)
 {
   plan->figures[name] = titles[name];
@@ -160,7 +163,7 @@ usable_cores(const TidePlanLoad *load)
 static void
 plan_work(const TidePlanLoad *load, TidePlan *plan)
 {
-  /* Of the latest rows, the share that is written: others are replaced by newer ones while they wait. */
+  /* The share of latest rows that is written: others are replaced by newer ones while they wait. */
   double in_a_window = load->readings_per_s * load->latest_window_s / load->machines;
   double share = in_a_window > 1 ? 1 / in_a_window : 1;
   plan->rows_per_s = load->readings_per_s * (load->history.rows + share * load->latest.rows);
@@ -172,22 +175,22 @@ plan_work(const TidePlanLoad *load, TidePlan *plan)
   plan->hbase_cores = (plan->rows_per_s * cost(COST_HBASE_ROW) + plan->cells_per_s * cost(COST_HBASE_CELL)) / US_PER_S;
 }
 
-/* How the others do when one of @hosts, at least two, is away. (transfer full) */
+/* The load of the others when one of at least two @hosts fails. (transfer full) */
 static char *
 others_text(const TidePlanLoad *load, double busy_cores, double hosts)
 {
   double percent = 100 * busy_cores / ((hosts - 1) * load->cores);
   if (percent > 100)
     return g_strdup("none may fail at this load");
-  return percent < 0.5 ? g_strdup("with one away, the others are hardly busy")
-                       : g_strdup_printf("with one away, the others are %.0f %% busy", percent);
+  return percent < 0.5 ? g_strdup("with one failed, the others are hardly busy")
+                       : g_strdup_printf("with one failed, the others are %.0f %% busy", percent);
 }
 
-/* Why there are so many @hosts, of which the load needs @needed. (transfer full) */
+/* The reason for @hosts when the load needs @needed. (transfer full) */
 static char *
 failure_text(const TidePlanLoad *load, double busy_cores, double needed, double hosts)
 {
-  return needed < MIN_DAEMONS ? g_strdup_printf("%d at least, so that one may fail", MIN_DAEMONS)
+  return needed < MIN_DAEMONS ? g_strdup_printf("at least %d, so that one may fail", MIN_DAEMONS)
                               : others_text(load, busy_cores, hosts);
 }
 
@@ -197,15 +200,15 @@ tide_plan_waiting_bytes(double n_rows, double stored_bytes)
   return WAITING_SHARE * stored_bytes + WAITING_ROW_BYTES * n_rows;
 }
 
-/* As much as lets all tables have their rows, and each table its own: one may take but a part, and what is read ahead
- * from Kafka another (util/budget.h). */
+/* Enough for the rows of all tables, and of each table: one table may use only a share, and Kafka's prefetched messages
+ * another (util/budget.h). */
 static void
 plan_memory(const TidePlanLoad *load, TidePlan *plan)
 {
   double readers = figure(plan, TIDE_PLAN_DAEMONS) - 1;
   double history_bytes = STALL_S * load->readings_per_s * load->history.stored_bytes / readers;
-  /* Of the latest tables: what waits for newer values in the window, and what comes in STALL_S more, while that is on
-   * its way. In each a machine has one row at the most. */
+  /* For latest tables: rows that wait for newer values in the window, and rows of another STALL_S while those are in
+   * flight. In each, a device has at most one row. */
   double in_window = MIN(load->readings_per_s * load->latest_window_s, load->machines);
   double in_stall = MIN(load->readings_per_s * STALL_S, load->machines);
   double latest_bytes =
@@ -217,11 +220,11 @@ plan_memory(const TidePlanLoad *load, TidePlan *plan)
   double memory_mib = MEMORY_STEP_MIB * whole(MAX(by_table, by_all) / MIB / MEMORY_STEP_MIB);
   g_autofree char *history = tide_size_text(history_bytes), *latest = tide_size_text(latest_bytes);
   set(plan, TIDE_PLAN_MEMORY, MAX(MIN_MEMORY_MIB, memory_mib),
-      "%.0f s of rows: %s of history, %s of latest values with those that wait, one daemon away; %.3g %% is for %s; "
-      "%s; MemoryMax= 256 more",
+      "%.0f s of rows: %s of history, %s of latest values including waiting ones, with one daemon failed; %.3g %% is "
+      "for %s; %s; MemoryMax= 256 more",
       STALL_S, history, latest, by_table > by_all ? table_percent : rows_percent,
       by_table > by_all ? "each table" : "rows",
-      memory_mib < MIN_MEMORY_MIB ? G_STRINGIFY(MIN_MEMORY_MIB) " at least"
+      memory_mib < MIN_MEMORY_MIB ? "at least " G_STRINGIFY(MIN_MEMORY_MIB)
                                   : "in steps of " G_STRINGIFY(MEMORY_STEP_MIB));
 }
 
@@ -234,18 +237,18 @@ plan_daemons(const TidePlanLoad *load, TidePlan *plan)
   double by_cores = whole(plan->client_cores / usable_cores(load)), by_writers = whole(connections / MAX_WRITERS);
   double needed = MAX(MAX(by_cores, by_writers), whole(threads / MAX_THREADS)), daemons = MAX(MIN_DAEMONS, needed);
   g_autofree char *busy = cores_text(plan->client_cores);
-  g_autofree char *writers = g_strdup_printf("; by writers, %d at most in each: %.0f", MAX_WRITERS, by_writers);
+  g_autofree char *writers = g_strdup_printf("; by writers, at most %d in each: %.0f", MAX_WRITERS, by_writers);
   g_autofree char *failure = failure_text(load, plan->client_cores, needed, daemons);
   set(plan, TIDE_PLAN_DAEMONS, daemons, "%s, of %u in each%s; %s", busy, load->cores,
       by_writers > by_cores ? writers : "", failure);
   g_autofree char *working =
       threads * usable < 0.005 ? g_strdup("hardly any") : g_strdup_printf("%.2f", threads * usable);
   double each = whole(threads / figure(plan, TIDE_PLAN_DAEMONS));
-  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%s threads busy in all; %d at least, the default", working,
+  set(plan, TIDE_PLAN_THREADS, MAX(MIN_THREADS, each), "%s threads busy in total; at least %d, the default", working,
       MIN_THREADS);
   each = whole(connections / figure(plan, TIDE_PLAN_DAEMONS));
   g_autofree char *all = tide_count_of((guint64)whole(connections), "connection", NULL);
-  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%s in all; %d at least, the default", all, MIN_WRITERS);
+  set(plan, TIDE_PLAN_WRITERS, MAX(MIN_WRITERS, each), "%s in total; at least %d, the default", all, MIN_WRITERS);
   plan_memory(load, plan);
 }
 
@@ -263,20 +266,20 @@ plan_topic(const TidePlanLoad *load, TidePlan *plan)
       flow, load->kafka_retention_s / DAY_S, copies, cost(COST_DISK_FREE) * 100);
 }
 
-/* How many servers hold so many regions, and of what that is. */
+/* The number of servers for so many regions, and its calculation. */
 typedef struct Servers {
   double count;
   char *why; /* owned: "(3,204 + 200) / (200 - 4)" */
 } Servers;
 
-/* The regions of one kind of table: in the end, and for each server at first; and the latter of the other kind. */
+/* The regions of one kind of table: finally, and per server at first; and the latter for the other kind. */
 typedef struct KindRegions {
   double regions;
   double first;
   double others;
 } KindRegions;
 
-/* Takes @count, if it is more, with its reason. */
+/* Raises the count to @count, if that is more, with its reason. */
 static void
 raise_servers(Servers *servers, double count, char *why)
 {
@@ -288,10 +291,9 @@ raise_servers(Servers *servers, double count, char *why)
     g_free(why);
 }
 
-/* So many that the regions in the end have room while one is away, whose share the others take. Each table has
- * REGIONS_PER_SERVER for each server at the least: so where those of one kind are more in the end, the others leave
- * less room for these. What all have at first may be more than there is room for, and more servers would be of no use.
- */
+/* Enough servers for the final number of regions while one server has failed and the others take over its share. Each
+ * table has at least REGIONS_PER_SERVER per server, so if one kind has more in the end, less room is left for the
+ * other. The initial regions may exceed the room; more servers would not help then. */
 static Servers
 servers_by_regions(const TidePlanLoad *load, double history_regions, double latest_regions)
 {
@@ -304,7 +306,7 @@ servers_by_regions(const TidePlanLoad *load, double history_regions, double late
   Servers servers = {.count = (all + most) / most, .why = g_strdup_printf("(%s + %.0f) / %.0f", count, most, most)};
   for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++) {
     double while_away = (kinds[i].regions + most) / MAX(most - kinds[i].others, 1);
-    double as_at_first = kinds[i].regions / MAX(kinds[i].first, 1); /* with so many it has no more in the end */
+    double as_at_first = kinds[i].regions / MAX(kinds[i].first, 1); /* with this many, the final number is not higher */
     g_autofree char *of_kind = count_text(kinds[i].regions);
     if (while_away <= as_at_first)
       raise_servers(&servers, while_away,
@@ -326,7 +328,7 @@ append_regions(GString *text, const char *what, double bytes, double regions, do
   g_string_append_printf(text, "; %s of %s: %s%s", size, what, count, regions < first ? ", as at first" : "");
 }
 
-/* One copy of the tables with history, and of those with latest values. */
+/* One copy of the tables with history, and of the latest tables. */
 static double
 history_bytes(const TidePlanLoad *load)
 {
@@ -352,7 +354,7 @@ plan_regions(const TidePlanLoad *load, TidePlan *plan)
   g_autofree char *others = others_text(load, plan->hbase_cores, servers);
   set(plan, TIDE_PLAN_REGION_SERVERS, servers, "%s: %.0f; by regions: %.0f, of %s; by copies: %u; %s", busy, by_cores,
       by_regions.count, quotient, load->replication, others);
-  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all are at work", REGIONS_PER_SERVER);
+  set(plan, TIDE_PLAN_FIRST_REGIONS, first, "%d on each server, so that all work", REGIONS_PER_SERVER);
   double history_first = first * load->history.n_tables, latest_first = first * load->latest.n_tables;
   g_autoptr(GString) parts = g_string_new(NULL);
   append_regions(parts, "history", history_bytes(load), history_regions, history_first);
@@ -386,11 +388,11 @@ plan_hbase(const TidePlanLoad *load, TidePlan *plan)
   set(plan, TIDE_PLAN_GATEWAYS, gateways, "%s, of %u in each; %s", busy, load->cores, failure);
   plan_regions(load, plan);
   g_autofree char *retention = retention_text(load), *copies = tide_count_of(load->replication, "copy", "copies");
-  /* Those with history make nearly all of the disk. */
+  /* Tables with history need nearly all of the disk. */
   const TidePlanRows *rows = load->history.cells > 0 ? &load->history : &load->latest;
   set(plan, TIDE_PLAN_DISK,
       (history_bytes(load) + latest_bytes(load)) * load->replication / TIB / (1 - cost(COST_DISK_FREE)),
-      "%s, %s, %.0f %% free; %.0f bytes a cell", retention, copies, cost(COST_DISK_FREE) * 100,
+      "%s, %s, %.0f %% free; %.0f bytes per cell", retention, copies, cost(COST_DISK_FREE) * 100,
       load->stored_share * rows->stored_bytes / rows->cells);
 }
 
@@ -417,12 +419,12 @@ tide_plan_clear(TidePlan *plan)
     g_clear_pointer(&plan->figures[i].why, g_free);
 }
 
-/* ---- what is shown ---- */
+/* ---- output ---- */
 
-/* Cells of more bytes cost more than the model says, which was measured with numbers, and with ten of them packed. */
+/* Larger cells cost more than the model, which was measured with numbers, and with ten of them packed. */
 #define MEASURED_CELL_BYTES 400.0
 
-/* Below this nothing is left for what a plan cannot foresee: docs/sizing.md, "How far it carries". */
+/* A smaller margin leaves nothing for the unforeseen: docs/sizing.md, "How far it carries". */
 #define LEAST_MARGIN 0.3
 
 static void G_GNUC_PRINTF(2, 3) add_note(GPtrArray *notes, const char *format, ...)
@@ -433,12 +435,12 @@ static void G_GNUC_PRINTF(2, 3) add_note(GPtrArray *notes, const char *format, .
   va_end(arguments);
 }
 
-/* What the figures do not hold for, and what is not to be read out of them. (transfer full) (element-type utf8) */
+/* The limits of the figures. (transfer full) (element-type utf8) */
 static GPtrArray *
 notes_of(const TidePlanLoad *load, const TidePlan *plan)
 {
   GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-  /* On each server before there is data, of all tables, while one server is away. */
+  /* Regions of all tables on each server, before there is data, while one server has failed. */
   double n_servers = figure(plan, TIDE_PLAN_REGION_SERVERS);
   guint n_tables = load->history.n_tables + load->latest.n_tables;
   double first_regions = REGIONS_PER_SERVER * n_tables * n_servers / (n_servers - 1);
@@ -447,33 +449,33 @@ notes_of(const TidePlanLoad *load, const TidePlan *plan)
   double busiest_cores = MAX(plan->client_cores, MAX(plan->gateway_cores, plan->hbase_cores));
   if (cell_bytes > MEASURED_CELL_BYTES) {
     g_autofree char *cell = count_text(cell_bytes);
-    add_note(notes,
-             "cells of %s bytes cost gateways and HBase more cores than is said here, where cells of up to %.0f were "
-             "measured",
-             cell, MEASURED_CELL_BYTES);
+    add_note(
+        notes,
+        "cells of %s bytes cost gateways and HBase more cores than shown here: measured were cells of up to %.0f bytes",
+        cell, MEASURED_CELL_BYTES);
   }
   if (busiest_cores <= usable_cores(load) &&
       history_bytes(load) + latest_bytes(load) <= cost(COST_REGION) * GIB) /* one host, and one region of a table */
-    add_note(notes, "one host for each role, and one region of each table, carry this load: the counts below are the "
-                    "least of any plan, so that one may fail and all can grow");
+    add_note(notes, "one host for each role, and one region of each table, would carry this load: the counts below are "
+                    "the minimum of any plan, so that one may fail and all can grow");
   if (load->share_unknown)
-    add_note(notes, "families declare compression or encoding, and what that leaves is not known: disk and regions are "
-                    "for 100 %%; say by --stored what it leaves, by a table of your own");
+    add_note(notes, "families declare compression or encoding with an unknown result: disk and regions are planned for "
+                    "100 %%; set '--stored' to the share left, measured on your own table");
   double planned_mib = plan->figures[TIDE_PLAN_MEMORY].value;
   const char *unit;
   double size = tide_size_in_unit(load->memory_bytes, &unit);
   if (load->memory_bytes > 0 && load->memory_bytes < planned_mib * MIB)
     add_note(notes,
-             "limits.memory of the configuration is %.4g %s, of this plan %.0f MiB: where rows take more than there is "
-             "(BECAUSE), nothing is read until some are written",
+             "limits.memory of the configuration is %.4g %s, but this plan needs %.0f MiB: if rows need more than "
+             "available (BECAUSE), reading pauses until some are written",
              size, unit, planned_mib);
   if (load->margin < LEAST_MARGIN)
-    add_note(notes, "with less than %.0f %% of margin nothing is left for a failed host, or for what was not measured",
+    add_note(notes, "a margin below %.0f %% leaves nothing for a failed host or for unmeasured load",
              LEAST_MARGIN * 100);
   if (first_regions > cost(COST_REGIONS))
     add_note(notes,
-             "%u tables of as many regions as are said for the first make %.0f regions on each server while one is "
-             "away, of %.0f at the most: give small tables fewer (their 'regions')",
+             "%u tables with this number of initial regions make %.0f regions on each server while one has failed, but "
+             "the limit is %.0f: give small tables fewer (their 'regions')",
              n_tables, first_regions, cost(COST_REGIONS));
   return notes;
 }
@@ -488,14 +490,14 @@ print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
   g_autofree char *bytes = count_text(load->message_bytes);
   g_autofree char *rows = count_text(plan->rows_per_s);
   g_autofree char *cells = count_text(plan->cells_per_s);
-  fprintf(stream, "Load    %s readings/s of %s, in messages of %s bytes\n", readings, machines, bytes);
-  fprintf(stream, "Tables  %u with history, %u of latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
+  fprintf(stream, "Load    %s readings/s from %s, in messages of %s bytes\n", readings, machines, bytes);
+  fprintf(stream, "Tables  %u with history, %u with latest values: %s rows/s, %s cells/s\n", load->history.n_tables,
           load->latest.n_tables, rows, cells);
   fprintf(stream,
-          "Margin  %.0f %% of each host's %u cores stay free, for peaks and after outages: %.3g are planned with\n",
+          "Margin  %.0f %% of each host's %u cores stay free, for peaks and after outages: the plan uses %.3g\n",
           load->margin * 100, load->cores, usable_cores(load));
   if (load->path_us > 0)
-    fprintf(stream, "Client  %.2f us a reading from its bytes to a batch: measured here, just now\n", load->path_us);
+    fprintf(stream, "Client  %.2f us per reading from its bytes to a batch: measured here, just now\n", load->path_us);
   g_autoptr(GPtrArray) notes = notes_of(load, plan);
   for (guint i = 0; i < notes->len; i++)
     fprintf(stream, "Note    %s\n", (const char *)notes->pdata[i]);
@@ -506,7 +508,7 @@ static gboolean
 add_figure(TideListing *listing, const TidePlan *plan, int name)
 {
   const TidePlanFigure *figure = &plan->figures[name];
-  gboolean cut = name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK; /* of all else there are whole ones */
+  gboolean cut = name == TIDE_PLAN_TOPIC_DISK || name == TIDE_PLAN_DISK; /* everything else is counted in whole units */
   const char *unit = figure->unit;
   double size = cut ? tide_size_in_unit(figure->value * TIB, &unit) : 0;
   g_autofree char *value = cut ? g_strdup_printf("%.2f", size) : count_text(figure->value);
@@ -599,7 +601,7 @@ append_needs(TideBuffer *text, const TidePlan *plan)
 char *
 tide_plan_machines_note(const TidePlanLoad *load)
 {
-  return g_strdup_printf("planned for %.0f machines: say by '--machines' how many there are", load->machines);
+  return g_strdup_printf("planned for %.0f machines: set their number with '--machines'", load->machines);
 }
 
 void

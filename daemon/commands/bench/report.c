@@ -1,5 +1,5 @@
-/* What `tidemark bench` measured, as a table for people or a JSON object for programs, with the facts without which
- * figures say nothing: machine, build, load. */
+/* Prints the results of `tidemark bench`, as a table for people or a JSON object for programs, with the facts needed to
+ * interpret them: machine, build, load. */
 #include "commands/bench/bench.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/revision.h"
@@ -44,8 +44,8 @@ was_asked(const TideBenchReport *report, int stage)
   return (report->request->stages & (1u << stage)) != 0;
 }
 
-/* A stage that is the difference of two passes comes out below nothing in a run in which the lesser pass was disturbed:
- * then it takes less than can be told. */
+/* A stage measured as the difference of two passes is negative if the smaller pass was disturbed: its cost is then
+ * below the resolution. */
 static TideBenchFigure
 figure_of(const TideBenchReport *report, int stage)
 {
@@ -56,7 +56,7 @@ figure_of(const TideBenchReport *report, int stage)
   return figure;
 }
 
-/* Of the whole path; 0 where that was not measured. */
+/* Share of the whole path; 0 if that was not measured. */
 static double
 share_of(const TideBenchReport *report, int stage)
 {
@@ -64,7 +64,7 @@ share_of(const TideBenchReport *report, int stage)
   return all_ns > 0 ? figure_of(report, stage).ns / all_ns : 0;
 }
 
-/* On one core; 0: nothing sensible, where a stage takes less than can be measured. */
+/* On one core; 0: no meaningful value, because the stage costs less than can be measured. */
 static guint64
 readings_per_s(const TideBenchFigure *figure)
 {
@@ -86,12 +86,12 @@ print_facts(FILE *stream, const TideBenchReport *report)
   g_autofree char *given = tide_count_of(load->n_given, "message is", "messages are");
   fprintf(stream, "tidemark %s (%s), build type %s; %s, %s\n", TIDE_VERSION, TIDE_REVISION, TIDE_BUILD_TYPE, cpu,
           cores);
-  fprintf(stream, "%s: %s of %.0f bytes, %s,\n  %.2f rows and %.2f cells a reading; %s\n", report->name, messages,
+  fprintf(stream, "%s: %s of %.0f bytes, %s,\n  %.2f rows and %.2f cells per reading; %s\n", report->name, messages,
           bytes_per_message(load), readings, per_reading(report, load->n_rows), per_reading(report, load->n_cells),
           tide_wire_protocol_name(request->protocol));
   fprintf(stream, "CPU time of one thread, medians of %s\n", runs);
   if (load->n_given < load->messages->len)
-    fprintf(stream, "only %s different: rows of the same key meet, which costs otherwise than new ones\n", given);
+    fprintf(stream, "only %s distinct: rows with the same key merge, which costs differently than new rows\n", given);
   fputc('\n', stream);
 }
 
@@ -124,7 +124,7 @@ tide_bench_report_print(FILE *stream, const TideBenchReport *report)
       {.name = "NS/CELL", .right = TRUE},
       {.name = "READINGS/S", .right = TRUE},
       {.name = "SHARE", .right = TRUE},
-      {.name = "ALLOCATIONS", .right = TRUE}, /* the last: left out where nobody counts */
+      {.name = "ALLOCATIONS", .right = TRUE}, /* the last column: omitted without a counter */
   };
   gsize n_columns = G_N_ELEMENTS(columns) - (report->request->count_allocations == NULL ? 1 : 0);
   print_facts(stream, report);

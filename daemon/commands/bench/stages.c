@@ -1,4 +1,4 @@
-/* What the path of a reading costs: passes over all messages of a load, each doing more than the one before. */
+/* Measures the path of a reading: passes over all messages of a load, each doing more than the previous one. */
 #include "commands/bench/bench.h"
 
 #include "commands/cli/progress.h"
@@ -20,17 +20,18 @@ const char *const tide_bench_stage_wholes[TIDE_BENCH_N_STAGES] = {
     [TIDE_BENCH_ENCODE] = "append",
 };
 
-/* How often keys are built and cells encoded once more: a few nanoseconds would drown in what two passes differ by. */
+/* Extra repetitions of building keys and encoding cells: a few nanoseconds would be lost in the variation between
+ * passes. */
 #define REPEATS 8
 
-/* Until all memory is as large as it gets: a batch that was small in one run may be the large one of the next. */
+/* Runs until all memory has reached its final size: a batch that was small in one run may be large in the next. */
 #define WARM_UP_RUNS 2
 
 typedef enum Pass { PASS_DECODE, PASS_MAP, PASS_KEYS, PASS_CELLS, PASS_PATH, N_PASSES } Pass;
 
 #define STAGE(name) (1u << TIDE_BENCH_##name)
 
-/* The stages that need a pass. */
+/* The stages that need each pass. */
 static const guint stages_of_pass[N_PASSES] = {
     [PASS_DECODE] = STAGE(DECODE) | STAGE(MAP),
     [PASS_MAP] = STAGE(MAP) | STAGE(KEY) | STAGE(ENCODE) | STAGE(APPEND),
@@ -39,7 +40,7 @@ static const guint stages_of_pass[N_PASSES] = {
     [PASS_PATH] = STAGE(APPEND) | STAGE(SEAL) | STAGE(ACK) | STAGE(ALL),
 };
 
-/* What something took: the difference of two of these. */
+/* A measurement; a duration is the difference of two. */
 typedef struct Meter {
   gint64 ns;
   gint64 allocations;
@@ -59,7 +60,7 @@ typedef struct Bench {
   TideBatchPool pool;
   gint64 next_offset;
   TideBuffer scratch;
-  /* of the pass over the path in hand */
+  /* of the current pass over the path */
   Meter seal;
   Meter ack;
 } Bench;
@@ -92,7 +93,7 @@ meter_plus(Meter a, Meter b)
   return (Meter){.ns = a.ns + b.ns, .allocations = a.allocations + b.allocations};
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 static void
 bench_init(Bench *bench, const TideBenchRequest *request)
@@ -135,7 +136,7 @@ bench_clear(Bench *bench)
   tide_buffer_clear_memory(&bench->scratch);
 }
 
-/* ---- a message, as far as each pass goes; nothing of it is rejected: see tide_bench_load_settle() ---- */
+/* ---- a message in each pass; none is rejected: see tide_bench_load_settle() ---- */
 
 static void
 decode(Bench *bench, const TideMessage *message)
@@ -144,7 +145,7 @@ decode(Bench *bench, const TideMessage *message)
   guint32 n_readings;
   TideReject reject;
   if (!tide_decoder_decode(bench->decoder, message, &readings, &n_readings, &reject))
-    g_error("a message that could be decoded cannot be any more");
+    g_error("a message that could be decoded cannot be decoded again");
 }
 
 static TideMapped
@@ -153,7 +154,7 @@ map(Bench *bench, const TideMessage *message)
   TideMapped mapped;
   TideReject reject;
   if (!tide_mapping_apply(bench->mapping, message, &mapped, &reject))
-    g_error("a message that could be mapped cannot be any more");
+    g_error("a message that could be mapped cannot be mapped again");
   return mapped;
 }
 
@@ -175,7 +176,7 @@ build_keys(Bench *bench, const TideMessage *message)
       const TideReading *reading = &tide_mapping_readings(bench->mapping)[row->reading_index];
       TideReject reject;
       if (!tide_row_key_append(table->key, reading, &bench->scratch, &reject))
-        g_error("a key that could be built cannot be any more");
+        g_error("a key that could be built cannot be built again");
     }
   }
 }
@@ -282,7 +283,7 @@ compare_ns(gconstpointer a, gconstpointer b)
   return left->ns < right->ns ? -1 : left->ns > right->ns;
 }
 
-/* @runs: sorted by this. */
+/* @runs: gets sorted. */
 static TideBenchFigure
 figure_of(Meter *runs, guint32 n_runs, double n_readings)
 {

@@ -121,11 +121,11 @@ tide_command_check_verb(const TideCommandCall *call, const char *const *verbs, c
   g_autofree char *known = any_of(verbs);
   const char *nearest = verb != NULL ? tide_nearest_name(verb, verbs) : NULL;
   if (verb == NULL)
-    tide_fail(error, TIDE_ERROR_USAGE, "say what to do: %s", known);
+    tide_fail(error, TIDE_ERROR_USAGE, "the action is missing: %s", known);
   else if (nearest != NULL)
     tide_fail(error, TIDE_ERROR_USAGE, "cannot '%s' %s: did you mean '%s'?", verb, what, nearest);
   else
-    tide_fail(error, TIDE_ERROR_USAGE, "cannot '%s' %s: say %s", verb, what, known);
+    tide_fail(error, TIDE_ERROR_USAGE, "cannot '%s' %s: use %s", verb, what, known);
   return FALSE;
 }
 
@@ -134,5 +134,5 @@ tide_command_check_table(const TideCommandCall *call, GError **error)
 {
   if (call->arguments->len > 0)
     return TRUE;
-  return tide_fail(error, TIDE_ERROR_USAGE, "which table? see 'tidemark %s --help'", call->command->name);
+  return tide_fail(error, TIDE_ERROR_USAGE, "the table is missing: see 'tidemark %s --help'", call->command->name);
 }

@@ -1,5 +1,5 @@
-/* What a command is: its name, its options, one row each, and what it does. tide_command_main() does what all commands
- * have in common. */
+/* The definition of a command: its name, its options, one row each, and its function. tide_command_main() implements
+ * everything that commands have in common. */
 #pragma once
 
 #include "commands/cli/paths.h"
@@ -16,25 +16,25 @@ typedef enum TideOptionKind {
   TIDE_OPTION_TEXT,      /* const char *: borrowed from argv */
   TIDE_OPTION_LIST,      /* GPtrArray *, never NULL: each use adds a borrowed const char * */
   TIDE_OPTION_COUNT,     /* guint64: a whole number from min to max */
-  TIDE_OPTION_MEBIBYTES, /* guint64: a whole number of them from min to max, or with a unit: 512MiB 2GiB */
+  TIDE_OPTION_MEBIBYTES, /* guint64: a whole number from min to max, optionally with a unit: 512MiB 2GiB */
   TIDE_OPTION_DURATION,  /* gint64: milliseconds, written with a unit: 500ms 10s 5m 2h 7d */
   TIDE_OPTION_PERCENT,   /* double: 0..1, written as 2% or 0.5% */
-  TIDE_OPTION_CHOICE,    /* int: the place in choices */
+  TIDE_OPTION_CHOICE,    /* int: the index in choices */
 } TideOptionKind;
 
 /* One row of a command's table. Texts are literals. */
 typedef struct TideOption {
   const char *name;           /* without the dashes */
   const char *value_name;     /* "FILE"; NULL for a flag */
-  TideOptionKind kind;        /* this and the next by a macro below */
+  TideOptionKind kind;        /* this and the next are set by a macro below */
   gsize offset;               /* in the command's struct of options */
   const char *sentence;       /* for --help */
   char letter;                /* short form; 0: none */
-  guint64 min, max;           /* COUNT, MEBIBYTES, DURATION (ms), PERCENT; max 0: no upper bound, of a duration none */
+  guint64 min, max;           /* COUNT, MEBIBYTES, DURATION (ms), PERCENT; max 0: no upper limit */
   const char *const *choices; /* CHOICE: NULL-terminated */
 } TideOption;
 
-/* Where @member of @type is; one that is not of the type @of does not compile. */
+/* The offset of @member in @type; does not compile if its type is not @of. */
 #define TIDE_OPTION_OFFSET(type, member, of) (offsetof(type, member) + _Generic(&((type *)NULL)->member, of * : 0))
 
 #define TIDE_FLAG(type, member) TIDE_OPTION_FLAG, TIDE_OPTION_OFFSET(type, member, gboolean)
@@ -46,13 +46,13 @@ typedef struct TideOption {
 #define TIDE_PERCENT(type, member) TIDE_OPTION_PERCENT, TIDE_OPTION_OFFSET(type, member, double)
 #define TIDE_CHOICE(type, member) TIDE_OPTION_CHOICE, TIDE_OPTION_OFFSET(type, member, int)
 
-/* The row of every command that reads the configuration. */
+/* The option of every command that reads the configuration. */
 #define TIDE_CONFIG_OPTION                                                                                             \
   {                                                                                                                    \
     "config", "FILE", TIDE_OPTION_CONFIG, 0, "configuration (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'             \
   }
 
-/* An exit code of a command, beyond 0, 64, 70 and 74, which any command may return. */
+/* An exit code of a command, in addition to 0, 64, 70 and 74, which any command may return. */
 typedef struct TideCommandExit {
   int code;            /* TideExit */
   const char *meaning; /* a literal, without a full stop; NULL: the usual one */
@@ -68,51 +68,51 @@ typedef struct TideCommandCall {
   GPtrArray *arguments;    /* (element-type utf8): the positional ones, borrowed from argv */
   TideConfig *config;      /* owned; NULL before tide_command_load_config() */
   GPtrArray *problems;     /* owned (element-type TideConfigProblem): of the configuration */
-  int exit_code;           /* what a run that came to its end has found; a fault of the output goes before it */
-  int failure_code;        /* of a failure that the command told itself: goes before all others */
+  int exit_code;           /* result of a completed run; a failure of the output takes precedence */
+  int failure_code;        /* of a failure that the command reported itself: takes precedence over all others */
 } TideCommandCall;
 
 struct TideCommand {
   const char *name;      /* "scan" */
-  const char *arguments; /* "TABLE [FIELD=VALUE…]"; NULL: takes none */
+  const char *arguments; /* "TABLE [FIELD=VALUE…]"; NULL: no arguments */
   const char *summary;   /* one sentence */
-  const char *details;   /* examples and what else one should know, printed below the options */
+  const char *details;   /* examples and further explanations, printed below the options */
   guint max_arguments;   /* positional ones; G_MAXUINT: any number */
-  gboolean reads_input;  /* messages, of standard input: for the hint where a file is given in their place */
-  TideCommandExit exits[8]; /* up to one that is all 0 */
+  gboolean reads_input;  /* reads messages from standard input: for the hint if a file is given instead */
+  TideCommandExit exits[8]; /* terminated by one that is all 0 */
   const TideOption *options;
   gsize n_options;
   gsize options_size;     /* of the command's struct */
   gconstpointer defaults; /* a struct of that type; NULL: all zero */
 
-  /* What the command does, and FALSE when it failed; without an error where it was told already: by the callee, or by
-   * tide_output_close(), which comes next. */
+  /* Runs the command. Returns FALSE on failure; without an error if it was already reported by the callee, or will be
+   * by tide_output_close(), which is called next. */
   gboolean (*run)(TideCommandCall *call, GError **error);
 };
 
-/* Those of its members that say which options it has: the ones in @list, which fill in a struct of type @Type. */
+/* Sets the members for the options: those in @list, which fill a struct of type @Type. */
 #define TIDE_COMMAND_OPTIONS(list, Type)                                                                               \
   .options = (list), .n_options = G_N_ELEMENTS(list), .options_size = sizeof(Type)
 
-/* What exit code @code of @command means, for --help and the manual; NULL: the command never returns it. */
+/* The meaning of exit code @code for @command, for --help and the manual; NULL: the command never returns it. */
 const char *tide_command_exit_meaning(const TideCommand *command, int code);
 
-/* Reads @argv (without the program's and the command's name), does the command's work, says on standard error what went
- * wrong, and flushes standard output. Returns: the exit code. */
+/* Parses @argv (without the program's and the command's name), runs the command, reports errors on standard error, and
+ * flushes standard output. Returns: the exit code. */
 int tide_command_main(const TideCommand *command, int argc, char **argv);
 
-/* Prints "tidemark COMMAND: text" to standard error. Returns: the exit code that @error stands for. */
+/* Prints "tidemark COMMAND: text" on standard error. Returns: the exit code for @error. */
 int tide_command_fail(const TideCommand *command, const GError *error);
 
 /**
- * tide_command_check_verb: whether the first argument is one of @verbs (NULL-terminated).
- * @what: on what it is done, for the error: "tables"
+ * tide_command_check_verb: check that the first argument is one of @verbs (NULL-terminated).
+ * @what: the object of the verbs, for the error: "tables"
  * Errors: TIDE_ERROR_USAGE, with the nearest verb or all of them.
  */
 gboolean tide_command_check_verb(const TideCommandCall *call, const char *const *verbs, const char *what,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether a first argument, the table, is given. Errors: TIDE_ERROR_USAGE. */
+/* Checks that the first argument, the table, is given. Errors: TIDE_ERROR_USAGE. */
 gboolean tide_command_check_table(const TideCommandCall *call, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Where --help puts the sentences, in columns from the left. */
+/* Column in which --help prints the sentences. */
 #define HELP_SENTENCE_COLUMN 28
 
 static gboolean
@@ -52,7 +52,7 @@ store_count(const TideOption *option, const char *value, guint64 *target, GError
     return store_in_bounds(option, count, value, target, error);
   if (is_size && tide_size_parse(value, &n_bytes, NULL))
     return store_in_bounds(option, n_bytes >> 20, value, target, error);
-  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes %s, got '%s'", option->name,
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' must be %s, got '%s'", option->name,
                    is_size ? "a size such as 256MiB or 2GiB" : "a whole number", value);
 }
 
@@ -83,7 +83,7 @@ store_percent(const TideOption *option, const char *value, double *target, GErro
   if (end == NULL || strcmp(end, "%") != 0 || !is_within) {
     gboolean is_bare = end != NULL && *end == '\0' && is_within; /* without its sign */
     return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'--%s' takes a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT
+                     "'--%s' must be a share from %" G_GUINT64_FORMAT "%% to %" G_GUINT64_FORMAT
                      "%%, like %s%%, got '%s'",
                      option->name, option->min, max, is_bare ? value : "2", value);
   }
@@ -101,7 +101,7 @@ store_choice(const TideOption *option, const char *value, int *target, GError **
     }
   }
   g_autofree char *known = g_strjoinv(", ", (char **)option->choices);
-  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' is one of %s, got '%s'", option->name, known, value);
+  return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' must be one of %s, got '%s'", option->name, known, value);
 }
 
 static gboolean
@@ -151,20 +151,20 @@ tide_command_option_find(const TideCommand *command, const char *argument, const
   return NULL;
 }
 
-/* What is left of the line while it is read. */
+/* The rest of the command line. */
 typedef struct Arguments {
   char **rest;
   int n_rest;
 } Arguments;
 
-/* The value of @option: what is @attached to it, else the next argument. */
+/* The value of @option: the part @attached to it, otherwise the next argument. */
 static gboolean
 take_value(TideCommandCall *call, const TideOption *option, const char *attached, Arguments *arguments, GError **error)
 {
   if (option->kind == TIDE_OPTION_FLAG) {
     if (attached == NULL)
       return store_value(call, option, NULL, error);
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' takes no value, got '%s'", option->name, attached);
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' accepts no value, got '%s'", option->name, attached);
   }
   if (attached == NULL && arguments->n_rest == 0)
     return tide_fail(error, TIDE_ERROR_USAGE, "'--%s' needs a value: --%s %s", option->name, option->name,
@@ -192,13 +192,13 @@ take_option(TideCommandCall *call, const char *argument, Arguments *arguments, G
                    call->command->name);
 }
 
-/* How a file is given to a command that takes no arguments. (transfer full); NULL: it takes none, or @argument is none
- */
+/* Explains how to pass a file to a command without arguments. (transfer full); NULL: it reads none, or @argument is not
+ * a file */
 static char *
 way_of_file(const TideCommand *command, const char *argument)
 {
   gboolean is_yaml = g_str_has_suffix(argument, ".yaml") || g_str_has_suffix(argument, ".yml");
-  const TideOption *option = NULL; /* of the configuration, or for another file the first that takes one */
+  const TideOption *option = NULL; /* the configuration's, or for another file the first one with a file */
   for (gsize i = 0; i < command->n_options; i++) {
     const TideOption *other = &command->options[i];
     gboolean takes_file = !is_yaml && g_strcmp0(other->value_name, "FILE") == 0;
@@ -210,11 +210,10 @@ way_of_file(const TideCommand *command, const char *argument)
     return NULL;
   g_autofree char *word = tide_shell_word(argument);
   if (!is_yaml && command->reads_input)
-    return g_strdup_printf("messages come from standard input: tidemark %s … < %s", command->name, word);
+    return g_strdup_printf("messages are read from standard input: tidemark %s … < %s", command->name, word);
   if (option->kind == TIDE_OPTION_CONFIG)
-    return g_strdup_printf("a configuration is given by -c: tidemark %s -c %s", command->name, word);
-  return g_strdup_printf("a file is given by '--%s': tidemark %s --%s %s", option->name, command->name, option->name,
-                         word);
+    return g_strdup_printf("use -c for a configuration: tidemark %s -c %s", command->name, word);
+  return g_strdup_printf("use '--%s' for a file: tidemark %s --%s %s", option->name, command->name, option->name, word);
 }
 
 static gboolean
@@ -248,7 +247,7 @@ tide_command_line_parse(TideCommandCall *call, int argc, char **argv, gboolean *
       only_positional = TRUE;
       continue;
     }
-    /* A lone dash is an argument by custom. */
+    /* A single dash is an argument by convention. */
     if (!only_positional && argument[0] == '-' && argument[1] != '\0') {
       if (!take_option(call, argument, &arguments, error))
         return FALSE;
@@ -280,7 +279,7 @@ append_option_help(GString *help, const TideOption *option)
   g_string_append_c(help, '\n');
 }
 
-/* Where the text of a line begins: behind "word  " of a list's item, else behind its blanks. */
+/* The column at which the text of a line begins: after "word  " of a list item, otherwise after its blanks. */
 static gsize
 text_column(const char *line)
 {
@@ -295,8 +294,8 @@ goes_on(const char *line, gsize column)
   return line != NULL && line[0] != '\0' && strspn(line, " ") == column && text_column(line) == column;
 }
 
-/* Paragraphs and items of a list, as they are written where they fit on a screen, else filled anew. Examples, which
- * stand alone behind two blanks, stay whole: they are there to be copied. */
+/* Prints paragraphs and list items unchanged if they fit on a screen, and rewraps the others. Examples, after a blank
+ * line and two blanks, stay unchanged, so that they can be copied. */
 static void
 append_details(GString *help, const char *details)
 {

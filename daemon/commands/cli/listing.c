@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-/* Between the columns of a table. */
+/* Blanks between the columns of a table. */
 #define GAP_COLUMNS 2
 
-/* A last column with less room than this is not broken into lines. */
+/* Minimum width of a last column that is wrapped. */
 #define LEAST_BROKEN_COLUMNS 20
 
 struct TideListing {
@@ -17,7 +17,7 @@ struct TideListing {
   gsize n_columns;
   gsize *widths;      /* owned; table only */
   GPtrArray *waiting; /* owned (element-type GStrv, n_columns each); NULL once the widths are known */
-  char **above;       /* owned: the line above's values of `once` columns; NULL where none */
+  char **above;       /* owned: the previous line's values of `once` columns; NULL if none */
   gboolean heading_done;
   TideBuffer line; /* owned; reused */
 };
@@ -63,11 +63,11 @@ tide_listing_break_lines(TideListing *listing)
   listing->is_screen = TRUE;
 }
 
-/* One table line, without blanks at its end. */
+/* One line of a table, without trailing blanks. */
 static void
 append_aligned(const TideListing *listing, GString *line, const char *const *values)
 {
-  gsize owed = 0; /* blanks that are written only when something follows */
+  gsize owed = 0; /* blanks that are written only if a value follows */
   for (gsize i = 0; i < listing->n_columns; i++) {
     gsize width = tide_text_width(values[i]);
     gsize padding = listing->widths[i] > width ? listing->widths[i] - width : 0;
@@ -120,8 +120,8 @@ print_heading(TideListing *listing)
     fprintf(listing->stream, "%s\n", line->str);
 }
 
-/* As much of *@text as fits into @room columns, up to a blank where there is one; *@text goes on behind it. (transfer
- * full) */
+/* Takes the part of *@text that fits into @room columns, up to a blank if possible; *@text then continues after it.
+ * (transfer full) */
 static char *
 take_piece(const char **text, gsize room)
 {
@@ -148,8 +148,7 @@ print_line(const TideListing *listing, const char *const *values)
   fprintf(listing->stream, "%s\n", line->str);
 }
 
-/* The line as it is; on a terminal, where the last column's text does not fit, with the rest of it below. @values: the
- * last one is changed */
+/* Prints the line; on a terminal, the rest of a long last column continues below. @values: the last one is changed */
 static void
 print_broken(const TideListing *listing, const char **values)
 {

@@ -26,11 +26,11 @@ tide_config_problems_print(FILE *stream, const char *path, const GPtrArray *prob
 {
   guint n_errors = 0;
   g_autofree char *source = NULL;
-  gboolean has_lines = FALSE; /* one of them is about a line, and not the file as a whole */
+  gboolean has_lines = FALSE; /* at least one concerns a line, not the whole file */
   for (guint i = 0; i < problems->len && !has_lines; i++)
     has_lines = ((const TideConfigProblem *)problems->pdata[i])->line > 0;
-  /* A pipe was read already and is empty now: problems are shown without their lines then. And a file that is too large
-   * to be read is not read for this either. */
+  /* A pipe was already read and is now empty: problems are then shown without their lines. A file that is too large to
+   * be read is not read for this either. */
   if (has_lines && g_file_test(path, G_FILE_TEST_IS_REGULAR))
     (void)g_file_get_contents(path, &source, NULL, NULL);
   for (guint i = 0; i < problems->len; i++) {
@@ -91,7 +91,7 @@ find_source(const TideConfig *config, const char *name, GError **error)
   if (names->len == 0)
     tide_fail(error, TIDE_ERROR_USAGE, "'--source %s': the configuration has no 'sources'", name);
   else
-    tide_fail(error, TIDE_ERROR_USAGE, "'--source' says which of the sources the files are of: %s", names->str);
+    tide_fail(error, TIDE_ERROR_USAGE, "'--source' must name the source of the files: %s", names->str);
   return NULL;
 }
 
@@ -102,7 +102,7 @@ tide_command_choose_source(TideConfig *config, const char *name, GError **error)
   if (source == NULL)
     return NULL;
   if (source->readings->decode.format == TIDE_FORMAT_AVRO) {
-    /* A file of Avro's says its schema itself, and so does each of its records. */
+    /* An Avro file contains its own schema, and so does each of its records. */
     TideDecodeOptions *decode = source->readings == &source->own ? &source->own.decode : &config->readings.decode;
     decode->containers = TRUE;
     decode->max_message_bytes = MIN(decode->max_message_bytes, G_MAXUINT32 - TIDE_AVRO_HEAD_MAX_BYTES);

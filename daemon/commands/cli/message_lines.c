@@ -27,7 +27,7 @@ tide_line_read(FILE *stream, TideBuffer *line)
 static gboolean
 fail_too_long(const char *name, const char *what, GError **error)
 {
-  return tide_fail(error, TIDE_ERROR_TOO_BIG, "%s has %s of more than %u MiB: no message is that long", name, what,
+  return tide_fail(error, TIDE_ERROR_TOO_BIG, "%s has %s of more than %u MiB, longer than any message", name, what,
                    TIDE_LINE_MAX_BYTES >> 20);
 }
 
@@ -66,10 +66,10 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
     message.len += n;
   if (message.len > TIDE_LINE_MAX_BYTES)
     return fail_too_long(name, "a message", error);
-  if (!ferror(stream) && tide_avro_is_container(tide_buffer_bytes(&message))) { /* none of the formats begins so */
+  if (!ferror(stream) && tide_avro_is_container(tide_buffer_bytes(&message))) { /* no format begins like this */
     return tide_fail(error, TIDE_ERROR_DATA,
-                     "%s is an object container file, which is read by its name, and by 'init' and 'load' alone ('load "
-                     "--dry-run' says what would become of it); one message is wanted here",
+                     "%s is an object container file, which only 'init' and 'load' can read, by its name ('load "
+                     "--dry-run' shows the results); here a single message is needed",
                      name);
   }
   if (!ferror(stream)) {
@@ -102,8 +102,8 @@ tide_message_remedy(const TideDecodeOptions *decode, TideBytes message)
     text = tide_bytes_from(text, 1);
   if (decode->format != TIDE_FORMAT_JSON || text.len == 0 || text.data[0] != '"')
     return NULL;
-  return "the message is a JSON text: where it holds JSON, 'positions: [message]' and 'fields: [{ open: message, into: "
-         "\"\" }]' of 'readings' open it, and 'jq -c fromjson' shows what it holds";
+  return "the message is a JSON string: if it contains JSON, 'positions: [message]' and 'fields: [{ open: message, "
+         "into: \"\" }]' of 'readings' open it, and 'jq -c fromjson' shows its content";
 }
 
 gboolean

@@ -59,8 +59,8 @@ tide_colour_of(const char *word)
   return "";
 }
 
-/* Letters, digits, marks, signs: not controls, and not the invisible ones that turn text around (Cf), which
- * g_unichar_isprint() refuses too. */
+/* Letters, digits, marks, signs: not controls, and not the invisible characters that reverse text (Cf), which
+ * g_unichar_isprint() rejects too. */
 static gboolean
 is_shown_as_is(gunichar c)
 {
@@ -197,7 +197,7 @@ tide_csv_append(TideBuffer *out, const char *field)
   tide_csv_quote(out, begin);
 }
 
-/* What a terminal would obey, or a reader not see, is escaped, although JSON does not ask for it. */
+/* Escapes characters that control a terminal or are invisible, although JSON does not require it. */
 static void
 append_shown(TideBuffer *out, const char *text, gsize len)
 {
@@ -211,7 +211,7 @@ append_shown(TideBuffer *out, const char *text, gsize len)
   }
 }
 
-/* NUL is a character of UTF-8, though g_utf8_validate_len() refuses it. */
+/* NUL is valid UTF-8, though g_utf8_validate_len() rejects it. */
 gboolean
 tide_text_is_utf8(TideBytes bytes)
 {
@@ -229,7 +229,7 @@ tide_text_is_utf8(TideBytes bytes)
   return TRUE;
 }
 
-/* FALSE: @bytes are no text, and shown as tide_text_printable() has them. */
+/* FALSE: @bytes are not text, and are shown as by tide_text_printable(). */
 static gboolean
 append_text_or_bytes(TideBuffer *out, TideBytes bytes)
 {
@@ -287,11 +287,11 @@ tide_json_print_line(TideBuffer *out, FILE *stream)
   tide_buffer_reset(out);
 }
 
-/* Whether standard output is a pipe from which nobody reads any more. */
+/* TRUE if standard output is a pipe whose reader is gone. */
 static gboolean
 reader_is_gone(void)
 {
-  struct pollfd output = {.fd = STDOUT_FILENO}; /* a pipe or socket without a reader says POLLERR unasked */
+  struct pollfd output = {.fd = STDOUT_FILENO}; /* a pipe or socket without a reader reports POLLERR in any case */
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
@@ -302,7 +302,7 @@ tide_output_close(void)
   gboolean failed = fflush(stdout) != 0 || ferror(stdout);
   if (!failed || reader_is_gone())
     return TIDE_EXIT_OK;
-  /* Of an earlier write the errno is gone. */
+  /* The errno of an earlier write is lost. */
   tide_say("tidemark: cannot write the output: %s", errno != 0 ? g_strerror(errno) : "an earlier write failed");
   return TIDE_EXIT_IO;
 }

@@ -4,11 +4,11 @@
 
 #define MAX_KEPT_BYTES (64u << 20)
 
-/* Who wrote a place last, and what. */
+/* The last reading that wrote a cell, and its value. */
 typedef struct Written {
   guint64 message;
   guint32 identity;   /* of its reading */
-  gboolean is_shared; /* another reading, before, gave the same value */
+  gboolean is_shared; /* an earlier reading gave the same value */
   GBytes *value;      /* owned */
 } Written;
 
@@ -17,7 +17,7 @@ struct TideOverwrittenCells {
   guint n_tables;
   GHashTable *places; /* owned (element-type GBytes Written) */
   gsize kept_bytes;
-  guint64 message; /* the one in hand, from 1 */
+  guint64 message; /* number of the current message, from 1 */
 };
 
 static void
@@ -88,7 +88,7 @@ add_cell(TideOverwrittenCells *cells, const TideRow *row, const TideCell *cell)
   gboolean is_same_message = before != NULL && before->message == cells->message;
   gboolean is_same_reading = before != NULL && row->identity != 0 && before->identity == row->identity;
   written.is_shared = before != NULL && !is_other && (before->is_shared || !is_same_reading);
-  /* Where several readings shared the old value, the correction is of one, and the value of the others is lost. */
+  /* If several readings shared the old value, only one is corrected, and the value of the others is lost. */
   if (is_other && !is_same_message && is_same_reading && !before->is_shared)
     table->n_corrected++;
   else if (is_other)

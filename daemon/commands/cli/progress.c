@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Five times a second looks steady and costs nothing. */
+/* Five times a second looks steady at no cost. */
 #define INTERVAL_US (TIDE_US_PER_S / 5)
 
 void

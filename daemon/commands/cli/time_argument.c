@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The configuration's parsers say what is wrong, but not with what, and call it a fault of the configuration. */
+/* The errors of the configuration's parsers do not contain the value, and are configuration errors. */
 static gboolean
 fail_argument(const char *text, GError *cause, GError **error)
 {

@@ -1,5 +1,5 @@
-/* Sends the originals of dead letters to their topic again, so that they go through the daemon's whole pipeline once
- * more: the same key, value, headers, time and partition, at a new offset. The dead letters stay where they are. */
+/* Sends the original messages of dead letters to their topic again, so that they pass through the daemon's whole
+ * pipeline: with the same key, value, headers, time and partition, at a new offset. The dead letters are kept. */
 #include "commands/cli/progress.h"
 #include "commands/dead_letters/dead_letter_source.h"
 #include "decode/avro_container.h"
@@ -7,10 +7,10 @@
 #include "kafka/kafka_producer.h"
 #include "util/pace.h"
 
-/* Brokers that do not answer for so long are not there. */
+/* Brokers that do not answer for this long are considered unavailable. */
 #define PROBE_TIMEOUT_MS 10000
 
-/* After the last message, without one more acknowledgement. */
+/* Maximum wait for the next acknowledgement after the last message. */
 #define SETTLE_US (60 * TIDE_US_PER_S)
 
 #define WAIT_MS 100
@@ -19,14 +19,14 @@ struct TideDeadLetterReplay {
   TideDeadLetterReplayOptions options;
   const TideKafkaConfig *config; /* borrowed */
   TideKafkaProducer *producer;   /* owned; NULL: dry run */
-  GHashTable *topics;            /* owned: those that are there */
+  GHashTable *topics;            /* owned: existing topics */
   TideDeadLetterReplayCounts counts;
-  GHashTable *sent; /* owned: "topic/partition" -> the set of its offsets, owned */
+  GHashTable *sent; /* owned: "topic/partition" -> owned set of its offsets */
   TideProgress progress;
   TidePace pace; /* of messages */
 };
 
-/* No topic's name has a slash, and each file's path has; standard input is called so. */
+/* Topic names have no slash, but every file path has one; standard input is "-". */
 static gboolean
 check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter, GError **error)
 {
@@ -37,14 +37,14 @@ check_origin(const TideDeadLetterReplay *replay, const TideDeadLetter *dead_lett
   if (!is_of_file || (replay->options.topic != NULL && !is_container))
     return TRUE;
   return tide_fail(
-      error, TIDE_ERROR_USAGE, "the dead letter of '%.*s', %" G_GINT64_FORMAT ", is of a file that was loaded: %s",
+      error, TIDE_ERROR_USAGE, "the dead letter of '%.*s', %" G_GINT64_FORMAT ", is from a loaded file: %s",
       (int)topic.len, (const char *)topic.data, dead_letter->offset,
-      is_container ? "its message is an Avro file of one record, which no consumer of a topic reads: write it to "
+      is_container ? "its message is an Avro file with one record, which no consumer of a topic can read: write it to "
                      "a file, and load that"
-                   : "name a topic for it with '--to-topic', or write its message to a file, and load that");
+                   : "choose a topic for it with '--to-topic', or write its message to a file, and load that");
 }
 
-/* Asks the brokers once for each: a message to one that is missing would wait half a minute for it. */
+/* Asks the brokers once per topic: a message to a missing topic would wait half a minute for it. */
 static gboolean
 is_there(TideDeadLetterReplay *replay, const char *topic, GError **error)
 {
@@ -87,7 +87,7 @@ tide_dead_letter_replay_free(TideDeadLetterReplay *replay)
   g_free(replay);
 }
 
-/* Takes acknowledgements until the next message is due. */
+/* Processes acknowledgements until the next message is due. */
 static void
 keep_rate(TideDeadLetterReplay *replay)
 {
@@ -97,8 +97,8 @@ keep_rate(TideDeadLetterReplay *replay)
   tide_pace_add(&replay->pace, 1, now_us);
 }
 
-/* Whether the dead letter's message is met for the first time. A message has a dead letter for each row that was
- * refused, and again after a restart. */
+/* TRUE if this is the first dead letter of its message. A message has one dead letter for each refused row, and more
+ * after a restart. */
 static gboolean
 is_first(TideDeadLetterReplay *replay, const TideDeadLetter *dead_letter)
 {
@@ -164,8 +164,8 @@ tide_dead_letter_replay_finish(TideDeadLetterReplay *replay, GError **error)
       deadline_us = tide_now_us() + SETTLE_US;
     before = waiting;
   }
-  return tide_kafka_producer_check(replay->producer, replay->counts.n_sent,
-                                   "; replaying all of them again does no harm", error);
+  return tide_kafka_producer_check(replay->producer, replay->counts.n_sent, "; replaying all of them again is harmless",
+                                   error);
 }
 
 TideDeadLetterReplayCounts

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Without a message for so long the brokers are taken for gone. */
+/* Without a message for this long the brokers are considered unavailable. */
 #define TIMEOUT_MS 10000
 
-/* As many files that were moved away are named. */
+/* Maximum number of moved files named. */
 #define MAX_MOVED 5u
 
 typedef struct Source {
@@ -26,7 +26,7 @@ typedef struct Source {
   TideDeadLetterFunc func;
   gpointer data;
   TideDeadLetterCounts *counts;
-  TideKafkaDeadLetterMemory memory; /* of a topic */
+  TideKafkaDeadLetterMemory memory; /* for a topic */
   GError *error;                    /* owned: of func */
   gboolean stopped;
 } Source;
@@ -37,7 +37,7 @@ is_text(TideBytes bytes, const char *wanted)
   return wanted == NULL || tide_bytes_equal(bytes, tide_bytes_of_string(wanted));
 }
 
-/* @dead_letter: NULL: it cannot be read. FALSE to stop. */
+/* @dead_letter: NULL: it is unreadable. FALSE to stop. */
 static gboolean
 take(Source *source, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
@@ -61,7 +61,7 @@ static gint64
 kept_at_ms(TideBytes text)
 {
   if (text.len == 0)
-    return -1; /* a line that somebody else has written */
+    return -1; /* a line from another writer */
   g_autofree char *copy = g_strndup((const char *)text.data, text.len);
   gint64 ns;
   return tide_time_argument_parse(copy, 0, &ns, NULL) ? ns / 1000000 : -1;
@@ -72,16 +72,16 @@ take_line(Source *source, TideDeadLetterParser *parser, TideBytes line)
 {
   TideDeadLetter dead_letter;
   TideBytes kept_at;
-  while (line.len > 1 && line.data[0] == '\0') /* a hole that a crash, or somebody who cut the file, left before it */
+  while (line.len > 1 && line.data[0] == '\0') /* a hole left before it by a crash, or by truncating the file */
     line = tide_bytes(line.data + 1, line.len - 1);
-  /* The last line of the file that is being written may not have its end yet. */
+  /* The last line of the file being written may be incomplete. */
   if (line.data[line.len - 1] != '\n' || !tide_dead_letter_parser_parse(parser, line, &dead_letter, &kept_at, NULL))
     return take(source, NULL, -1);
   return take(source, &dead_letter, kept_at_ms(kept_at));
 }
 
-/* A file as it was when the reading began: what is appended meanwhile, perhaps because of the dead letters that are
- * sent again, is not read, whatever it is renamed to. */
+/* A file as it was when reading began: lines appended meanwhile, perhaps because of replayed dead letters, are not
+ * read, even if it is renamed. */
 typedef struct OpenFile {
   const char *path; /* borrowed */
   FILE *stream;     /* owned */
@@ -102,7 +102,7 @@ open_file(GArray *files, const char *path, GError **error)
   OpenFile file = {.path = path, .stream = fopen(path, "re")};
   struct stat info;
   if (file.stream == NULL && errno == ENOENT)
-    return TRUE; /* an operator, or a rotation, has moved it meanwhile */
+    return TRUE; /* moved meanwhile, by an operator or a rotation */
   if (file.stream == NULL || fstat(fileno(file.stream), &info) != 0) {
     tide_fail(error, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
     if (file.stream != NULL)
@@ -112,7 +112,7 @@ open_file(GArray *files, const char *path, GError **error)
   file.n_bytes = info.st_size;
   file.device = info.st_dev;
   file.inode = info.st_ino;
-  gboolean is_open = FALSE; /* renamed between two looks, one file has two names */
+  gboolean is_open = FALSE; /* a file renamed between two checks has two names */
   for (guint i = 0; i < files->len; i++) {
     const OpenFile *other = &g_array_index(files, OpenFile, i);
     is_open |= other->device == file.device && other->inode == file.inode;
@@ -149,8 +149,7 @@ compare_paths(gconstpointer a, gconstpointer b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names that somebody gave to what was moved away: PATH.*, but what the daemon itself puts there. (transfer full)
- */
+/* The names of moved files: PATH.*, except the daemon's own. (transfer full) */
 static GPtrArray *
 list_moved(const char *path)
 {
@@ -173,12 +172,13 @@ tide_dead_letter_source_missing_text(const char *path)
 {
   g_autoptr(GPtrArray) moved = list_moved(path);
   GString *text = g_string_new(NULL);
-  g_string_printf(text, "there is no file '%s' now: no dead letter was kept there yet, or they were moved away", path);
+  g_string_printf(text, "the file '%s' does not exist: no dead letter was stored there yet, or they were moved away",
+                  path);
   for (guint i = 0; i < MIN(moved->len, MAX_MOVED); i++)
     g_string_append_printf(text, "%s '%s'", i == 0 ? "; beside it:" : ",", (const char *)moved->pdata[i]);
   if (moved->len > MAX_MOVED)
     g_string_append_printf(text, " and %u more", moved->len - MAX_MOVED);
-  g_string_append(text, "; name one that was moved with '--file'");
+  g_string_append(text, "; name a moved file with '--file'");
   return g_string_free(text, FALSE);
 }
 
@@ -208,7 +208,7 @@ take_record(const TideMessage *message, gpointer data)
 {
   Source *source = data;
   TideDeadLetter dead_letter;
-  tide_progress_step_end(); /* what follows may be printed */
+  tide_progress_step_end(); /* the next output may be printed */
   gboolean is_one = tide_kafka_dead_letter_read(message, &source->memory, &dead_letter, NULL);
   return take(source, is_one ? &dead_letter : NULL, message->timestamp_ms);
 }
@@ -225,7 +225,7 @@ read_topic(Source *source, const TideKafkaConfig *config, const char *topic, GEr
   tide_kafka_dead_letter_memory_clear(&source->memory);
   if (!ok || !result.timed_out)
     return ok;
-  return tide_fail(error, TIDE_ERROR_KAFKA, "topic '%s' was read only in part: nothing came for %d s", topic,
+  return tide_fail(error, TIDE_ERROR_KAFKA, "topic '%s' was only read in part: no message arrived for %d s", topic,
                    TIMEOUT_MS / 1000);
 }
 

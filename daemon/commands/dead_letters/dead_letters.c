@@ -1,4 +1,4 @@
-/* `tidemark dead-letters`: lists and shows the messages that could not be written, and sends them again. */
+/* `tidemark dead-letters`: lists, shows and replays the messages that could not be written. */
 #include "commands/cli/commands.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
@@ -25,8 +25,8 @@ typedef struct DeadLettersOptions {
   const char *to_topic;
   gboolean all;
   gboolean dry_run;
-  guint64 rate_per_s; /* 0: no bound */
-  guint64 limit;      /* 0: no bound */
+  guint64 rate_per_s; /* 0: unlimited */
+  guint64 limit;      /* 0: unlimited */
   int format;         /* TideOutputFormat */
   TideDeadLetterFilter filter;
 } DeadLettersOptions;
@@ -34,8 +34,8 @@ typedef struct DeadLettersOptions {
 typedef struct DeadLetters {
   const TideConfig *config;
   const DeadLettersOptions *options;
-  TideListing *listing;         /* owned; list, but for JSON */
-  TideDeadLetterReplay *replay; /* owned; replay */
+  TideListing *listing;         /* owned; for list, except in JSON */
+  TideDeadLetterReplay *replay; /* owned; for replay */
   guint64 n_done;
 } DeadLetters;
 
@@ -56,7 +56,7 @@ print_json(const TideDeadLetter *dead_letter, gint64 kept_at_ms)
   fwrite(text.data, 1, text.len, stdout);
 }
 
-/* FALSE, without an error, when the limit is reached or nobody reads on. */
+/* FALSE, without an error, when the limit is reached or the output is closed. */
 static gboolean
 list_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data, GError **error)
 {
@@ -128,8 +128,9 @@ show_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer 
     printf("%-10s %u\n", "attempts", dead_letter->attempts);
     show_line("version", dead_letter->version);
     if (dead_letter->original_is_gone)
-      printf("%-10s gone: it was no more in its topic when it was to be kept; what it was to write is kept\n",
-             "original");
+      printf(
+          "%-10s gone: it was no longer in its topic when the dead letter was stored; the row to be written is kept\n",
+          "original");
     show_original(dead_letter);
   }
   dead_letters->n_done++;
@@ -146,7 +147,7 @@ replay_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointe
   return dead_letters->options->limit == 0 || dead_letters->n_done < dead_letters->options->limit;
 }
 
-/* ---- the three ---- */
+/* ---- the three commands ---- */
 
 static gboolean
 read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **error)
@@ -157,10 +158,9 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
                                      .file =
                                          dead_letters->options->file != NULL ? dead_letters->options->file : kept_in};
   if (location.topic == NULL && location.file == NULL)
-    return tide_fail(
-        error, TIDE_ERROR_USAGE,
-        "the configuration names neither 'dead_letters.topic' nor 'dead_letters.file', so that no dead letter is "
-        "kept: name a file with '--file'");
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "the configuration sets neither 'dead_letters.topic' nor 'dead_letters.file', so no dead letters "
+                     "are stored: name a file with '--file'");
   TideDeadLetterCounts counts;
   g_autoptr(GPtrArray) files = location.file != NULL ? tide_dead_letter_file_list(location.file, error) : NULL;
   if (location.file != NULL && files == NULL)
@@ -168,15 +168,14 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
   if (files != NULL && files->len == 0 && dead_letters->options->file == NULL) {
     g_autofree char *missing = tide_dead_letter_source_missing_text(location.file);
     g_autofree char *directory = tide_state_directory_place(NULL);
-    /* Where nothing is named, systemd's daemon has another file than a user without its environment looks into. */
+    /* Without a configured place, a daemon run by systemd uses another file than a user without its environment. */
     gboolean is_of_environment = config->topic == NULL && config->file == NULL && g_getenv("STATE_DIRECTORY") == NULL;
-    tide_say(
-        "tidemark dead-letters: %s; those of 'tidemark load' are in a file of their own, which it names at its end "
-        "('%s/" TIDE_LOAD_DEAD_LETTERS "' by default): name that%s",
-        missing, directory,
-        is_of_environment ? "; of a daemon that systemd runs, name the file with '--file' "
-                            "(/var/lib/tidemark/dead-letters.jsonl)"
-                          : "");
+    tide_say("tidemark dead-letters: %s; 'tidemark load' stores its dead letters in another file, which it names at "
+             "its end ('%s/" TIDE_LOAD_DEAD_LETTERS "' by default): name that%s",
+             missing, directory,
+             is_of_environment
+                 ? "; for a daemon run by systemd, name its file with '--file' (/var/lib/tidemark/dead-letters.jsonl)"
+                 : "");
     return TRUE;
   }
   if (!tide_dead_letter_source_read(dead_letters->config, &location, &dead_letters->options->filter, func, dead_letters,
@@ -184,17 +183,18 @@ read_dead_letters(DeadLetters *dead_letters, TideDeadLetterFunc func, GError **e
     return FALSE;
   const char *place = location.topic != NULL ? location.topic : location.file;
   guint64 n_readable = counts.n_read - counts.n_unreadable;
-  g_autofree char *readable = tide_count_text(n_readable), *unreadable = tide_count_text(counts.n_unreadable);
+  g_autofree char *readable = tide_count_of(n_readable, "dead letter", NULL),
+                  *unreadable = tide_count_text(counts.n_unreadable);
   g_autofree char *all = tide_count_text(counts.n_read);
-  /* Why nothing is listed: silence could mean either. */
+  /* Explains an empty list. */
   gboolean is_told = counts.n_taken == 0 && dead_letters->replay == NULL && !dead_letters->options->filter.one;
   if (is_told && n_readable == 0)
-    tide_say("tidemark dead-letters: there is no dead letter in '%s'", place);
+    tide_say("tidemark dead-letters: there are no dead letters in '%s'", place);
   else if (is_told)
-    tide_say("tidemark dead-letters: no dead letter matches, of %s in '%s'", readable, place);
+    tide_say("tidemark dead-letters: none of %s in '%s' matches", readable, place);
   if (counts.n_unreadable > 0)
     tide_say("tidemark dead-letters: %s of %s in '%s' %s", unreadable, all, place,
-             counts.n_unreadable == 1 ? "is no dead letter" : "are no dead letters");
+             counts.n_unreadable == 1 ? "is not a dead letter" : "are not dead letters");
   return TRUE;
 }
 
@@ -211,7 +211,7 @@ list(DeadLetters *dead_letters, GError **error)
   if (!read_dead_letters(dead_letters, list_dead_letter, error))
     return FALSE;
   if (dead_letters->listing != NULL)
-    (void)tide_listing_finish(dead_letters->listing); /* tide_output_close() says what went wrong */
+    (void)tide_listing_finish(dead_letters->listing); /* tide_output_close() reports errors */
   return TRUE;
 }
 
@@ -227,7 +227,7 @@ replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
   if (dead_letters->replay == NULL)
     return FALSE;
   gboolean read = read_dead_letters(dead_letters, replay_dead_letter, error);
-  /* What was handed over is waited for even after a fault, so that the count is true. */
+  /* Waits for sent messages even after a failure, so that the count is correct. */
   gboolean finished = tide_dead_letter_replay_finish(dead_letters->replay, read ? error : NULL);
   TideDeadLetterReplayCounts counts = tide_dead_letter_replay_counts(dead_letters->replay);
   g_autofree char *sent = tide_count_of(counts.n_sent, "message", NULL),
@@ -237,7 +237,7 @@ replay(DeadLetters *dead_letters, int *ret_exit_code, GError **error)
   if (counts.n_repeated > 0)
     printf("%s of these messages\n", repeated);
   if (counts.n_gone > 0)
-    printf("%s no original any more: 'tidemark dead-letters show' has the rows\n", gone);
+    printf("%s no original any more: 'tidemark dead-letters show' shows the rows\n", gone);
   *ret_exit_code = counts.n_gone > 0 ? TIDE_EXIT_FINDINGS : TIDE_EXIT_OK;
   return read && finished;
 }
@@ -256,7 +256,8 @@ parse_message(const char *text, DeadLettersOptions *options, char **ret_topic, G
   if (partition == NULL || partition == text ||
       !g_ascii_string_to_unsigned(partition_text, 10, 0, G_MAXINT32, &number, NULL) ||
       !g_ascii_string_to_unsigned(offset + 1, 10, 0, G_MAXINT64, &location, NULL))
-    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no message: write TOPIC/PARTITION/OFFSET, as list does", text);
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'%s' is not a message: write TOPIC/PARTITION/OFFSET, as in the output of list", text);
   *ret_topic = g_strndup(text, (gsize)(partition - text));
   options->filter.topic = *ret_topic;
   options->filter.one = TRUE;
@@ -265,18 +266,18 @@ parse_message(const char *text, DeadLettersOptions *options, char **ret_topic, G
   return TRUE;
 }
 
-/* One that no dead letter can have would quietly find none. */
+/* An impossible reason would silently match nothing. */
 static gboolean
 check_reason(const char *reason, GError **error)
 {
-  const char *names[TIDE_DEAD_LETTER_N_REASONS] = {NULL}; /* from the first on: 0 is none */
+  const char *names[TIDE_DEAD_LETTER_N_REASONS] = {NULL}; /* from the first reason on: 0 is none */
   for (guint i = 1; i < TIDE_DEAD_LETTER_N_REASONS; i++)
     names[i - 1] = tide_dead_letter_reason_name(i);
   if (reason == NULL || g_strv_contains(names, reason))
     return TRUE;
   const char *nearest = tide_nearest_name(reason, names);
   g_autofree char *known = g_strjoinv(", ", (char **)names);
-  return tide_fail(error, TIDE_ERROR_USAGE, "no dead letter is kept for the reason '%s': %s%s%s", reason,
+  return tide_fail(error, TIDE_ERROR_USAGE, "no dead letter has the reason '%s': %s%s%s", reason,
                    nearest != NULL ? "did you mean '" : "it is one of ", nearest != NULL ? nearest : known,
                    nearest != NULL ? "'?" : "");
 }
@@ -294,21 +295,22 @@ read_options(const TideCommandCall *call, char **ret_topic, GError **error)
     return FALSE;
   const char *verb = arguments->pdata[0];
   if (strcmp(verb, "show") == 0 && arguments->len < 2)
-    return tide_fail(error, TIDE_ERROR_USAGE, "which message? TOPIC/PARTITION/OFFSET, as list shows it");
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "the message is missing: TOPIC/PARTITION/OFFSET, as in the output of list");
   if (strcmp(verb, "list") == 0 && arguments->len > 1)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'list' takes no message: narrow it with the options");
+    return tide_fail(error, TIDE_ERROR_USAGE, "'list' accepts no message: narrow it with the options");
   if (!tide_time_option_parse_ms("from", options->from, now_ms, &filter->from_ms, error) ||
       !tide_time_option_parse_ms("to", options->to, now_ms, &filter->to_ms, error) ||
       (arguments->len > 1 && !parse_message(arguments->pdata[1], options, ret_topic, error)) ||
       !check_reason(filter->reason, error))
     return FALSE;
-  /* Sending everything again has to be meant. */
+  /* Replaying everything must be requested explicitly. */
   gboolean narrowed = filter->one || filter->reason != NULL || filter->table != NULL || filter->topic != NULL ||
                       filter->source != NULL || filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
   return strcmp(verb, "replay") != 0 || narrowed || options->all ||
          tide_fail(error, TIDE_ERROR_USAGE,
-                   "which dead letters? narrow it ('--reason', '--table', '--topic', '--source', '--from', '--to'), or "
-                   "say '--all'");
+                   "nothing is selected: narrow the dead letters ('--reason', '--table', '--topic', '--source', "
+                   "'--from', '--to'), or use '--all'");
 }
 
 static gboolean

@@ -12,7 +12,8 @@ tide_move_target_parse(const char *text, gint64 now_epoch_ms, TideMoveTarget *re
   } names[] = {{"beginning", TIDE_MOVE_BEGINNING}, {"end", TIDE_MOVE_END}, {"past-halt", TIDE_MOVE_PAST_HALT}};
   guint64 offset;
   if (text == NULL)
-    return tide_fail(error, TIDE_ERROR_USAGE, "where to? '--to beginning', 'end', an offset, a time, or 'past-halt'");
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "the target is missing: '--to beginning', 'end', an offset, a time, or 'past-halt'");
   for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
     if (strcmp(text, names[i].name) == 0) {
       *ret_target = (TideMoveTarget){.to = names[i].to};
@@ -31,18 +32,19 @@ tide_move_note_of(const TideTopicPart *part, TideCommitNote *ret_note)
 {
   if (part->committed >= 0 && part->note != NULL && tide_commit_note_parse(tide_bytes_of_string(part->note), ret_note))
     return TRUE;
-  *ret_note = (TideCommitNote){0}; /* the part of it that could be read may be anything */
+  *ret_note = (TideCommitNote){0}; /* the part that could be read may be anything */
   return FALSE;
 }
 
-/* The next owner must doubt at least what it would have doubted at the old offset (docs/internals.md: equal times).
+/* At the new offset, the next owner must treat as uncertain at least what it would have treated so at the old offset
+ * (docs/internals.md: equal times).
  *
- * A note that is closed, and what it says of earlier offsets (until, time), hold wherever reading goes on: nothing else
- * can still land, and that bound is one of event times. A note that is running, or none, means that messages of the
- * range [low, high + span) may have been sent, and may still land. The next owner doubts the cells of the messages that
- * it reads again, counted from where it begins: so a move back lengthens the span by the way back. A move forward
- * leaves out messages whose cells nobody can name, so until every call of the old owner has landed or failed, whatever
- * is written is to be written once more, as after doubt of every event time. */
+ * A closed note, and its limits for earlier offsets (until, time), hold wherever reading continues: no other call can
+ * still take effect, and the limit is one of event times. A running note, or none, means that messages of the range
+ * [low, high + span) may have been sent, and may still take effect. The next owner treats the cells of the messages
+ * that it reads again as uncertain, counted from its start: so a move back extends the span by its distance. A move
+ * forward skips messages with unknown cells, so until every call of the old owner has succeeded or failed, everything
+ * is written twice, as if every event time were uncertain. */
 static TideCommitNote
 moved_note(const TideTopicPart *part, const TideCommitNote *old, gint64 to, const TideMoveContext *context)
 {
@@ -53,7 +55,7 @@ moved_note(const TideTopicPart *part, const TideCommitNote *old, gint64 to, cons
     return note;
   gint64 low = part->committed, high = part->committed;
   if (old != NULL && tide_halt_kinds[old->halt.cause].is_of_offset) {
-    /* What is committed is the log's beginning; the old owner had come to the halt's offset. */
+    /* The committed offset is the log's beginning; the old owner had reached the halt's offset. */
     low = MIN(low, old->halt.offset);
     high = MAX(high, old->halt.offset);
   }
@@ -74,14 +76,14 @@ find_past_halt(const TideTopicPart *part, const TideHaltNote *halt, gint64 *ret_
     return tide_fail(error, TIDE_ERROR_DATA,
                      "topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                      ", but the messages from %" G_GINT64_FORMAT
-                     " on are not written yet: start the daemon, and move when '%d' of 'tidemark "
-                     "offsets show' has come to that offset",
+                     " on are not written yet: start the daemon, and move when '%d' of 'tidemark offsets show' has "
+                     "reached that offset",
                      part->topic, part->partition, halt->offset, part->committed, part->partition);
   *ret_to = tide_halt_past(halt, MAX(part->committed, part->first));
   if (*ret_to >= part->first && *ret_to <= part->last)
     return TRUE;
   return tide_fail(error, TIDE_ERROR_DATA,
-                   "topic '%s' partition %d would go on at offset %" G_GINT64_FORMAT
+                   "topic '%s' partition %d would continue at offset %" G_GINT64_FORMAT
                    ", which is not in its log (%" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
                    "): choose '--to beginning', 'end' or an offset",
                    part->topic, part->partition, *ret_to, part->first, part->last);

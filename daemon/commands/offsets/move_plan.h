@@ -1,5 +1,5 @@
-/* Where `tidemark offsets move` puts what is committed of a partition, and the note that it writes beside it. Pure:
- * what the brokers say is given. */
+/* Plans `tidemark offsets move`: the new committed offset of a partition, and the note to commit with it. Pure: the
+ * caller provides the brokers' answers. */
 #pragma once
 
 #include "kafka/commit_note.h"
@@ -18,7 +18,7 @@ typedef enum TideMoveTo {
 /* The value of --to. */
 typedef struct TideMoveTarget {
   TideMoveTo to;
-  gint64 value; /* OFFSET: it; TIME: milliseconds since the epoch */
+  gint64 value; /* OFFSET: the offset; TIME: milliseconds since the epoch */
 } TideMoveTarget;
 
 /* A bare number is an offset, never epoch milliseconds. @text: NULL: --to was not given. Errors: USAGE. */
@@ -33,26 +33,25 @@ typedef struct TideMoveContext {
 
 typedef enum TideMoveKind {
   TIDE_MOVE_MOVES,
-  TIDE_MOVE_UNCHANGED,  /* it is there already, and not halted */
-  TIDE_MOVE_NOT_HALTED, /* past-halt, and there is no halt */
+  TIDE_MOVE_UNCHANGED,  /* already there, and not halted */
+  TIDE_MOVE_NOT_HALTED, /* past-halt, but there is no halt */
 } TideMoveKind;
 
 typedef struct TideMove {
   TideMoveKind kind;
-  gint64 to;           /* of a move, these */
+  gint64 to;           /* for a move, these */
   TideCommitNote note; /* without a halt */
 } TideMove;
 
 /**
- * tide_move_plan: what becomes of @part.
- * @part: with committed, note, first and last; for a TIME begin is the first offset at or after it
- * Errors: USAGE for an OFFSET outside of the log; DATA when past-halt would pass over unwritten messages, or leave the
- * log.
+ * tide_move_plan: plan the move of @part.
+ * @part: with committed, note, first and last; for a TIME, begin is the first offset at or after it
+ * Errors: USAGE for an OFFSET outside the log; DATA if past-halt would skip unwritten messages, or leave the log.
  */
 gboolean tide_move_plan(const TideMoveTarget *target, const TideTopicPart *part, const TideMoveContext *context,
                         TideMove *ret_move, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The note beside @part's committed offset. FALSE: there is none, or it is not tidemark's. */
+/* The note committed with @part's offset. FALSE: there is none, or it is not tidemark's. */
 gboolean tide_move_note_of(const TideTopicPart *part, TideCommitNote *ret_note);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
-/* `tidemark offsets`: what the group has committed of each partition, and moves it while no consumer is in the group.
- */
+/* `tidemark offsets`: shows the group's committed offset of each partition, and moves it while the group has no
+ * members. */
 #include "commands/cli/commands.h"
 #include "commands/cli/listing.h"
 #include "commands/cli/load_config.h"
@@ -16,12 +16,12 @@
 #define ANSWER_MS 15000
 #define MEMBERS_MS 5000
 
-/* A member that died leaves the group within kafka.session_timeout of its last heartbeat; the brokers need a moment. */
+/* A dead member leaves the group within kafka.session_timeout of its last heartbeat, plus a moment for the brokers. */
 #define LEAVE_MARGIN_MS 2000
 #define ASK_MEMBERS_US TIDE_US_PER_S
 #define STOP_LOOK_US (100 * TIDE_US_PER_MS)
 
-/* Up to this lag the remaining records are read, to tell messages from what a transaction leaves in the log. */
+/* Up to this lag the remaining records are read, to distinguish messages from a transaction's markers in the log. */
 #define MAX_COUNTED_LAG 1000
 #define COUNT_MS 10000
 
@@ -38,8 +38,8 @@ typedef struct Offsets {
   const volatile int *stop;
   TideMoveTarget target;
   TideTopicReader *reader; /* owned */
-  GArray *parts;           /* owned (element-type TideTopicPart): those that are meant */
-  GArray *counts;          /* owned (element-type gint64): messages behind what is committed; -1: not known */
+  GArray *parts;           /* owned (element-type TideTopicPart): the selected partitions */
+  GArray *counts;          /* owned (element-type gint64): messages after the committed offset; -1: unknown */
   GArray *moves;           /* owned (element-type TideMove): of each part */
 } Offsets;
 
@@ -59,10 +59,10 @@ part_at(const Offsets *offsets, guint i)
   return &g_array_index(offsets->parts, TideTopicPart, i);
 }
 
-/* ---- which partitions ----------------------------------------------------------------------------------------------
- */
+/* ---- selection
+ *   -------------------------------------------------------------------------------------------------------- */
 
-/* "metrics" or "metrics:3", of which @ret_partition is -1 or 3. (transfer full): the topic; NULL: neither */
+/* "metrics" or "metrics:3"; @ret_partition is then -1 or 3. (transfer full): the topic; NULL: invalid */
 static char *
 parse_selection(const char *word, gint64 *ret_partition)
 {
@@ -86,7 +86,7 @@ topics_of(const Offsets *offsets, GError **error)
     gint64 partition;
     char *topic = parse_selection(arguments->pdata[i], &partition);
     if (topic == NULL) {
-      tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no partition: write TOPIC or TOPIC:PARTITION",
+      tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not a partition: write TOPIC or TOPIC:PARTITION",
                 (const char *)arguments->pdata[i]);
       return NULL;
     }
@@ -102,7 +102,7 @@ topics_of(const Offsets *offsets, GError **error)
   return g_steal_pointer(&topics);
 }
 
-/* Takes the partitions away that no argument names. */
+/* Removes partitions that no argument names. */
 static gboolean
 keep_selected(Offsets *offsets, GError **error)
 {
@@ -127,7 +127,7 @@ keep_selected(Offsets *offsets, GError **error)
   return TRUE;
 }
 
-/* Asks the brokers for all that is to be known of the partitions. */
+/* Queries the brokers for everything about the partitions. */
 static gboolean
 ask(Offsets *offsets, GError **error)
 {
@@ -156,10 +156,10 @@ end_count(guint part, gint64 next, const char *fault, gpointer data)
 {
   Offsets *offsets = data;
   if (fault != NULL)
-    g_array_index(offsets->counts, gint64, part) = G_MININT64; /* what was counted before is not all */
+    g_array_index(offsets->counts, gint64, part) = G_MININT64; /* the earlier count is incomplete */
 }
 
-/* Where the records cannot be read in time, their number stays unknown: it is no fault of the command. */
+/* If the records cannot be read in time, their number stays unknown, which is not an error. */
 static void
 count_messages(Offsets *offsets)
 {
@@ -179,7 +179,7 @@ count_messages(Offsets *offsets)
       g_array_index(offsets->counts, gint64, g_array_index(spans, TideTopicSpan, i).part) = G_MININT64;
 }
 
-/* Who committed what is committed, by the note beside it. */
+/* Who committed the offset, according to its note. */
 static const char *
 writer_of(const TideTopicPart *part)
 {
@@ -193,7 +193,7 @@ writer_of(const TideTopicPart *part)
   return note.is_closed ? "tidemark, closed" : "tidemark, running";
 }
 
-/* "-1" is not known. (transfer full) */
+/* "-1" for unknown. (transfer full) */
 static char *
 number_text(gint64 number)
 {
@@ -243,7 +243,7 @@ show_line(TideListing *listing, const TideTopicPart *part, gint64 lag, gint64 n_
           : g_strdup_printf("at offset %" G_GINT64_FORMAT ": %s", halt->offset, tide_halt_kinds[halt->cause].text);
   const char *const values[] = {part->topic, partition, committed,       first, last,
                                 lag_text,    messages,  writer_of(part), halted};
-  (void)tide_listing_add(listing, values); /* tide_output_close() says what went wrong */
+  (void)tide_listing_add(listing, values); /* tide_output_close() reports errors */
 }
 
 static gboolean
@@ -277,18 +277,19 @@ show(Offsets *offsets, GError **error)
     (void)tide_listing_finish(listing);
   g_autofree char *config = tide_config_option(offsets->call->config_path);
   if (n_halted > 0 && format == TIDE_OUTPUT_TABLE)
-    printf("\nTo read on past a halt, stop every daemon of the group, then: tidemark offsets move --to past-halt%s\n",
+    printf("\nTo continue after a halt, stop every daemon of the group, then run: tidemark offsets move --to "
+           "past-halt%s\n",
            config);
   if (n_at_message > 0 && format == TIDE_OUTPUT_TABLE)
-    printf("Where a message halts its partition, correct the configuration and restart instead: 'past-halt' skips that "
-           "message for good.\n");
+    printf("If a message halts its partition, correct the configuration and restart instead: 'past-halt' skips that "
+           "message permanently.\n");
   return TRUE;
 }
 
 /* ---- the group's members -------------------------------------------------------------------------------------------
  */
 
-/* @members: (nullable): the brokers do not say who it is. FALSE: the time is over, or a signal came. */
+/* @members: (nullable): the brokers do not name them. FALSE: the time is over, or a signal arrived. */
 static gboolean
 wait_for_members(const Offsets *offsets, const GArray *members, gint64 give_up_us, char **shown, GError **error)
 {
@@ -303,11 +304,10 @@ wait_for_members(const Offsets *offsets, const GArray *members, gint64 give_up_u
   const char *text = names->len > 0 ? names->str : "(the brokers do not name them)";
   gint64 now_us = tide_now_us();
   if (now_us >= give_up_us)
-    return tide_fail(
-        error, TIDE_ERROR_IN_USE,
-        "nothing was moved: group '%s' still has members: %s; stop them ('systemctl stop tidemark' on that "
-        "host), and run this command again",
-        group, text);
+    return tide_fail(error, TIDE_ERROR_IN_USE,
+                     "nothing was moved: group '%s' still has members: %s; stop them ('systemctl stop tidemark' on "
+                     "that host), and run this command again",
+                     group, text);
   if (g_strcmp0(*shown, text) != 0) {
     g_autofree char *left = tide_age_text((give_up_us - now_us) / TIDE_US_PER_MS);
     tide_say("tidemark offsets: group '%s' has members: %s; waiting up to %s for them to leave", group, text, left);
@@ -372,7 +372,7 @@ print_moves(const Offsets *offsets, const char *const *results)
       g_autofree char *partition = number_text(part->partition), *old_text = number_text(part->committed);
       g_autofree char *new_text = number_text(new);
       const char *const values[] = {part->topic, partition, old_text, new_text, results[i], restore};
-      (void)tide_listing_add(listing, values); /* tide_output_close() says what went wrong */
+      (void)tide_listing_add(listing, values); /* tide_output_close() reports errors */
     } else {
       g_auto(TideBuffer) line = {0};
       tide_json_open(&line, NULL, '{');
@@ -390,15 +390,15 @@ print_moves(const Offsets *offsets, const char *const *results)
     else if (strcmp(results[i], "moved") == 0)
       g_string_append_printf(commands, "  (topic '%s' partition %d: %s)\n", part->topic, part->partition,
                              part->committed < 0 ? "nothing was committed before"
-                                                 : "the old offset is not in the log any more");
+                                                 : "the old offset is no longer in the log");
   }
   if (listing != NULL)
     (void)tide_listing_finish(listing);
   if (commands->len > 0 && format == TIDE_OUTPUT_TABLE)
-    printf("\nTo put the old offsets back:\n%s", commands->str);
+    printf("\nTo restore the old offsets:\n%s", commands->str);
 }
 
-/* Of each part what becomes of it, unless a commit says otherwise. */
+/* The planned result of each part; a commit may change it. */
 static const char **
 planned_results(const Offsets *offsets)
 {
@@ -410,8 +410,7 @@ planned_results(const Offsets *offsets)
   return results;
 }
 
-/* Commits what is planned and prints what became of it. Errors: IN_USE, and nothing is printed, when the group has
- * members. */
+/* Commits the plan and prints the results. Errors: IN_USE, without output, if the group has members. */
 static gboolean
 commit_and_print(const Offsets *offsets, TideKafkaClient *client, GError **error)
 {
@@ -447,7 +446,7 @@ static gboolean
 move(Offsets *offsets, GError **error)
 {
   const TideKafkaConfig *kafka = &offsets->config->kafka;
-  if (!plan(offsets, error)) /* before the wait: what is wrong with the command line is said at once */
+  if (!plan(offsets, error)) /* before the wait: report mistakes on the command line at once */
     return FALSE;
   if (offsets->options->dry_run) {
     g_autofree const char **results = planned_results(offsets);
@@ -460,8 +459,8 @@ move(Offsets *offsets, GError **error)
   if (client == NULL)
     return FALSE;
   for (;;) {
-    /* Whether the group is empty is for its coordinator to say, which refuses the commit of an outsider otherwise. The
-     * question is asked before the plan, since members that leave commit how far they have come. */
+    /* Only the coordinator knows whether the group is empty; otherwise it refuses the commit of an outsider. Members
+     * are queried before the plan, because leaving members commit their progress. */
     g_autoptr(GArray) members =
         tide_kafka_group_describe(tide_kafka_client_handle(client), kafka->group, MEMBERS_MS, NULL);
     if (members == NULL || members->len == 0) {
@@ -493,7 +492,7 @@ run_offsets(TideCommandCall *call, GError **error)
     return FALSE;
   gboolean is_move = strcmp(call->arguments->pdata[0], "move") == 0;
   if (!is_move && (options->to != NULL || options->dry_run))
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--to' and '--dry-run' are for 'tidemark offsets move'");
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--to' and '--dry-run' need 'tidemark offsets move'");
   if (is_move && !tide_move_target_parse(options->to, tide_wall_clock_epoch_ms(), &offsets.target, error))
     return FALSE;
   if (!tide_command_load_config(call))

@@ -7,43 +7,44 @@
 
 #include <math.h>
 
-/* One thing that a column can be declared by. */
+/* One declaration that can match a column. */
 typedef struct Declared {
   TideDeclaredColumn column;
   TideBytes family;     /* borrowed from the rule */
-  TideBuffer qualifier; /* owned: the name, or the pattern of names */
+  TideBuffer qualifier; /* owned: the name, or a pattern of names */
 } Declared;
 
-/* What is told of a cell by its family and qualifier alone. */
+/* Facts that depend only on a cell's family and qualifier. */
 typedef struct Known {
-  TideBuffer name; /* owned: family and qualifier, one behind the other */
+  TideBuffer name; /* owned: family, then qualifier */
   gsize family_len;
   TideDeclaredColumn column;
-  TideBuffer field; /* owned: the name of the field it was made of */
+  TideBuffer field; /* owned: the name of its field */
   gboolean is_ambiguous;
-  TideEncoding other; /* where it is */
+  TideEncoding other; /* if is_ambiguous */
 } Known;
 
-/* Rows of a table mostly have the same columns: what is known of so many of the row before is asked first. */
+/* Rows of a table mostly have the same columns: facts about this many cells of the previous row are checked first. */
 #define MAX_KNOWN 256u
 
-/* Of a cell that does not look as it is declared: nothing else makes it again. */
+/* For a cell that does not match its declaration: it can only be restored as stored. */
 #define KIND_AS_STORED "stored"
 
-/* Longer names share one place: of a mebibyte each, at another place in each row, they would be kept by the hundred. */
+/* Longer names share one entry: names of a mebibyte each, at changing positions, would otherwise be kept by the
+ * hundred. */
 #define MAX_KNOWN_BYTES 1024u
 
 struct TideCellReader {
   const TideFieldNames *names; /* borrowed */
-  GArray *exact;               /* owned (element-type Declared): by their whole name */
-  GArray *patterns;            /* owned (element-type Declared): by a pattern of it */
-  GArray *rest;                /* owned (element-type Declared): whatever else is in the family; a prefix, or all */
-  GArray *cells;               /* owned (element-type TideResultCell): of the row that is shown */
+  GArray *exact;               /* owned (element-type Declared): by whole name */
+  GArray *patterns;            /* owned (element-type Declared): by pattern */
+  GArray *rest;                /* owned (element-type Declared): the rest of a family; by prefix, or all */
+  GArray *cells;               /* owned (element-type TideResultCell): of the current row */
   GArray *origins;             /* owned (element-type TideCellOrigin): of each of cells */
-  Known known[MAX_KNOWN];      /* of the first cells of the row before; reused */
-  Known known_rest;            /* of the cell behind them, or of a long name */
+  Known known[MAX_KNOWN];      /* of the first cells of the previous row; reused */
+  Known known_rest;            /* of later cells, or of a long name */
   TideBuffer name;             /* owned; reused */
-  TideScratch texts;           /* what they point to beside the row read */
+  TideScratch texts;           /* memory that they point to, besides the row */
   TideResultRow shown;
   const TideResultCell *packed;  /* the cell that is being unpacked */
   const TideColumnRule *packing; /* its rule */
@@ -64,7 +65,7 @@ declare(GArray *list, const TideColumnRule *rule, const TideColumnItem *item)
   return &g_array_index(list, Declared, list->len - 1).qualifier;
 }
 
-/* Appends the qualifier that @rule makes of @name. FALSE when that is another for each reading. */
+/* Appends the qualifier that @rule makes of @name. FALSE if it differs for each reading. */
 static gboolean
 append_qualifier(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
 {
@@ -78,24 +79,24 @@ append_qualifier(const TideColumnRule *rule, TideBytes name, TideBuffer *out)
          tide_key_text_append(rule->qualifier, &no_reading, name, out, &reject);
 }
 
-/* Whatever of the family nothing else declares, when it begins with @prefix. */
+/* Declares the rest of the family that begins with @prefix. */
 static void
 declare_rest(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item, const char *prefix)
 {
   tide_buffer_append_bytes(declare(reader->rest, rule, item), tide_bytes_of_string(prefix));
 }
 
-/* By the pattern of the names that @item makes. Names that may be any are told from no other's. */
+/* Declares by the pattern of the names that @item makes. Names of any form cannot be distinguished from others. */
 static void
 declare_pattern(TideCellReader *reader, const TideColumnRule *rule, const TideColumnItem *item)
 {
   g_auto(TideBuffer) pattern = {0};
-  /* A pattern's letters, changed as those of the names are, match the changed names. */
+  /* The letters of a pattern, changed like those of the names, match the changed names. */
   if (item->qualifier == NULL)
     tide_column_rule_append_name(rule, tide_bytes_of_string(item->pattern), &pattern);
   for (const char *at = item->qualifier; at != NULL && *at != '\0'; at++) {
     if (*at == '?')
-      tide_buffer_append_byte(&pattern, '\\'); /* there it stands for itself */
+      tide_buffer_append_byte(&pattern, '\\'); /* a literal backslash */
     tide_buffer_append_byte(&pattern, (guint8)*at);
     if (*at == '\\' && at[1] != '\0')
       tide_buffer_append_byte(&pattern, (guint8) * ++at);
@@ -121,7 +122,7 @@ declare_item(TideCellReader *reader, const TideColumnRule *rule, const TideColum
     tide_column_rule_append_name(rule, tide_field_names_text(reader->names, item->field), &name);
   if (item->pattern == NULL && append_qualifier(rule, tide_buffer_bytes(&name), &qualifier))
     tide_buffer_append_bytes(declare(reader->exact, rule, item), tide_buffer_bytes(&qualifier));
-  else /* of several items, which of them made a name is not told by it */
+  else /* a name does not show which of several items made it */
     declare_rest(reader, rule, rule->n_items == 1 ? item : NULL, NULL);
 }
 
@@ -208,7 +209,7 @@ tide_cell_reader_find(const TideCellReader *reader, TideBytes family, TideBytes 
   return (TideDeclaredColumn){0};
 }
 
-/* ---- of which field a cell was made ---- */
+/* ---- the field of a cell ---- */
 
 void
 tide_cell_reader_columns(const TideTable *table, gboolean *ret_renames, gboolean *ret_keeps_kinds)
@@ -227,7 +228,7 @@ tide_cell_reader_columns(const TideTable *table, gboolean *ret_renames, gboolean
   }
 }
 
-/* Whether @rule makes @name of the field called @field. */
+/* TRUE if @rule makes @name from the field @field. */
 static gboolean
 makes(const TideColumnRule *rule, TideBytes field, TideBytes name)
 {
@@ -236,7 +237,8 @@ makes(const TideColumnRule *rule, TideBytes field, TideBytes name)
   return tide_bytes_equal(tide_buffer_bytes(&made), name);
 }
 
-/* The name that @rule changed to @name, without @stripped or with it in front; empty: it does not make @name. */
+/* Returns the name that @rule changed to @name, without @stripped or with it prepended; empty: it does not make
+ * @name. */
 static TideBytes
 unchanged(const TideColumnRule *rule, TideBytes name, TideBytes stripped, TideBuffer *scratch)
 {
@@ -250,7 +252,7 @@ unchanged(const TideColumnRule *rule, TideBytes name, TideBytes stripped, TideBu
   return makes(rule, field, name) ? field : TIDE_BYTES_EMPTY;
 }
 
-/* What the stars of the declared new name stand for stands in the pattern's place of them. */
+/* Puts the text matched by the stars of the new name in place of the stars of the pattern. */
 static TideBytes
 unrenamed(const TideColumnItem *item, TideBytes name, TideBuffer *scratch)
 {
@@ -303,8 +305,8 @@ of_member(const TideColumnRule *rule, const TideFieldNames *names, TideBytes nam
   return rule->all_remaining ? unchanged(rule, name, TIDE_BYTES_EMPTY, scratch) : TIDE_BYTES_EMPTY;
 }
 
-/* The name of the field of which @column made @qualifier; of a packed cell: of which it made the member so called.
- * Empty: of none that can be told. Appended to @scratch, or borrowed from the declarations or @qualifier. */
+/* Returns the name of the field from which @column made @qualifier, or, for a packed cell, the member of that name.
+ * Empty: unknown. Appended to @scratch, or borrowed from the declarations or @qualifier. */
 static TideBytes
 origin_field(TideDeclaredColumn column, const TideFieldNames *names, TideBytes qualifier, TideBuffer *scratch)
 {
@@ -338,7 +340,7 @@ decode_number(TideCellReader *reader, TideEncoding encoding, TideBytes value)
 {
   char text[TIDE_NUMBER_TEXT_BYTES];
   if (value.len != sizeof(guint64)) {
-    reader->n_unread += value.len > 0 ? 1 : 0; /* a null may have been written as nothing */
+    reader->n_unread += value.len > 0 ? 1 : 0; /* a null may have been written as an empty value */
     return value;
   }
   guint64 bits;
@@ -362,7 +364,7 @@ is_text(TideBytes value)
   return g_utf8_validate_len((const char *)value.data, value.len, NULL);
 }
 
-/* A made value that is text says itself; of bytes, a time or a field is read back. */
+/* A computed value that is text is already decoded; for bytes, a time or a field is decoded. */
 static TideBytes
 decode_computed(TideCellReader *reader, const TideKeyText *computed, TideBytes value)
 {
@@ -390,7 +392,7 @@ declared_encoding(TideDeclaredColumn column)
                                                            : column.rule->encoding;
 }
 
-/* How the declared encoding shows; of texts, each is as it is stored. */
+/* The encoding to decode with; a text is shown as stored. */
 static TideEncoding
 encoding_of(TideDeclaredColumn column)
 {
@@ -400,8 +402,8 @@ encoding_of(TideDeclaredColumn column)
                                                    : encoding;
 }
 
-/* Whether fields of other declarations may have made @cell's name, too, and are stored otherwise than @encoding: after
- * { pattern: "temp.*", as: "*" } a name does not say whose it is. @ret_other: the last of theirs */
+/* TRUE if fields of other declarations may also have made @cell's name with another encoding than @encoding: after {
+ * pattern: "temp.*", as: "*" } a name does not show its field. @ret_other: the encoding of the last of them. */
 static gboolean
 is_ambiguous(const TideCellReader *reader, const TideResultCell *cell, TideDeclaredColumn column,
              TideEncoding *ret_other)
@@ -433,7 +435,7 @@ decode_value(TideCellReader *reader, const Known *known, TideBytes value)
   gboolean is_one_number = encoding == TIDE_ENCODE_TEXT || other == TIDE_ENCODE_TEXT;
   if (!known->is_ambiguous)
     return encoding != TIDE_ENCODE_TEXT ? decode_number(reader, encoding, value) : value;
-  /* A number or a text, nobody knows: of eight bytes that no text has, the number. */
+  /* It may be a number or a text: eight bytes that are not a valid text are the number. */
   if (value.len != sizeof(guint64))
     return value;
   if (is_one_number && !is_text(value))
@@ -450,10 +452,10 @@ is_known(const Known *known, const TideResultCell *cell)
          tide_memory_equal(known->name.data + known->family_len, cell->qualifier.data, cell->qualifier.len);
 }
 
-/* What is known of the cell at place @i. Valid until another cell comes there, which is not in this row for those that
- * are kept. */
+/* Returns the facts about the cell at index @i. Valid until another cell has that index, which for kept ones is not in
+ * this row. */
 static const Known *
-know(TideCellReader *reader, gsize i, const TideResultCell *cell)
+look_up(TideCellReader *reader, gsize i, const TideResultCell *cell)
 {
   gboolean is_kept = i < MAX_KNOWN && cell->family.len + cell->qualifier.len <= MAX_KNOWN_BYTES;
   Known *known = is_kept ? &reader->known[i] : &reader->known_rest;
@@ -471,7 +473,7 @@ know(TideCellReader *reader, gsize i, const TideResultCell *cell)
   return known;
 }
 
-/* @kind: NULL: the table does not keep it */
+/* @kind: NULL: the table does not store it */
 static void
 add_origin(TideCellReader *reader, TideBytes field, const char *kind)
 {
@@ -496,7 +498,7 @@ add_member(TideBytes name, TideValueKind kind, TideBytes text, gpointer data)
   return TRUE;
 }
 
-/* Of a value that stands in a cell of its own. */
+/* For a value in a cell of its own. */
 static const char *
 kind_of(const Known *known, gboolean is_unread)
 {
@@ -518,7 +520,7 @@ tide_cell_reader_read(TideCellReader *reader, const TideResultRow *row)
   tide_scratch_reset(&reader->texts);
   for (gsize i = 0; i < row->n_cells; i++) {
     TideResultCell cell = row->cells[i];
-    const Known *known = know(reader, i, &cell);
+    const Known *known = look_up(reader, i, &cell);
     const TideColumnRule *rule = known->column.rule;
     gboolean packed = rule != NULL && rule->packing != TIDE_PACK_NONE;
     guint64 n_unread = reader->n_unread;

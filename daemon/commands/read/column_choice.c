@@ -5,8 +5,8 @@
 
 struct TideColumnChoice {
   const GPtrArray *texts; /* borrowed */
-  TideBuffer *names;      /* owned: the texts' bytes, one for each */
-  TideScratch kept;       /* owned: what asked points to, beside names */
+  TideBuffer *names;      /* owned: the texts' bytes, one buffer each */
+  TideScratch kept;       /* owned: memory that asked points to, besides names */
   GArray *asked;          /* owned (element-type TideColumnName) */
 };
 
@@ -23,7 +23,7 @@ ask(TideColumnChoice *choice, TideBytes family, TideBytes qualifier, gboolean wh
   g_array_append_val(choice->asked, column);
 }
 
-/* What of @name is the qualifier when it names @family. FALSE when it does not. */
+/* Returns the qualifier part of @name if it starts with @family. FALSE if it does not. */
 static gboolean
 split_family(TideBytes name, TideBytes family, TideBytes *ret_qualifier)
 {
@@ -34,7 +34,7 @@ split_family(TideBytes name, TideBytes family, TideBytes *ret_qualifier)
   return TRUE;
 }
 
-/* The packed cells of @family, in which any column may be. */
+/* Requests the packed cells of @family, which may contain any column. */
 static void
 ask_packed(TideColumnChoice *choice, const TideTable *table, TideBytes family)
 {

@@ -9,10 +9,10 @@
 struct TideGatewaySession {
   const TideConfig *config; /* borrowed */
   TideGatewayPreference preference;
-  guint first;             /* of the gateways, that is tried first */
+  guint first;             /* index of the gateway to try first */
   TideHBaseClient *client; /* owned; NULL before the first success */
   TideWireMode mode;
-  char *cluster; /* owned: what every gateway must be of; NULL until one tells it */
+  char *cluster; /* owned: the cluster that every gateway must belong to; NULL until one reports it */
 };
 
 gboolean
@@ -52,7 +52,7 @@ static gboolean
 open_connection(TideGatewaySession *session, GError **error)
 {
   const GPtrArray *gateways = session->config->hbase.gateways;
-  g_autoptr(GString) text = g_string_new(NULL); /* what went wrong, gateway by gateway */
+  g_autoptr(GString) text = g_string_new(NULL); /* the errors, gateway by gateway */
   guint n_failed = 0, n_wrong_service = 0;
   g_autoptr(TideHBaseClient) chosen = NULL;
   gboolean is_preferred = FALSE;
@@ -63,7 +63,7 @@ open_connection(TideGatewaySession *session, GError **error)
     TideWireMode mode;
     g_autoptr(TideHBaseClient) client = connect_gateway(session, endpoint, &mode, &local_error);
     if (client == NULL) {
-      /* The probe's texts name their gateway; one that does not is named here. */
+      /* The probe's texts mostly name their gateway; otherwise it is added here. */
       gboolean is_named = strstr(local_error->message, endpoint->text) != NULL;
       g_string_append_printf(text, "%s%s%s%s%s", n_failed++ > 0 ? "\n  " : "", is_named ? "" : "'",
                              is_named ? "" : endpoint->text, is_named ? "" : "': ", local_error->message);
@@ -84,8 +84,8 @@ open_connection(TideGatewaySession *session, GError **error)
   }
   TideErrorCode code = n_wrong_service == n_failed ? TIDE_ERROR_WRONG_SERVICE : TIDE_ERROR_UNAVAILABLE;
   if (n_failed == 1)
-    return tide_fail(error, code, "no gateway can be used: %s", text->str);
-  return tide_fail(error, code, "none of the %u gateways can be used:\n  %s", n_failed, text->str);
+    return tide_fail(error, code, "no gateway is usable: %s", text->str);
+  return tide_fail(error, code, "none of the %u gateways is usable:\n  %s", n_failed, text->str);
 }
 
 TideGatewaySession *
@@ -167,7 +167,7 @@ tide_gateway_error_may_pass(const GError *error)
          g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY);
 }
 
-/* A connection that can be used: a new one when the last was lost. */
+/* Ensures a usable connection: opens a new one if the last was lost. */
 static gboolean
 ensure_open(TideGatewaySession *session, GError **error)
 {
@@ -204,7 +204,7 @@ tide_gateway_session_explain(TideGatewaySession *session, const char *table, GEr
       exists)
     return;
   g_clear_error(error);
-  tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no such table in HBase: 'tidemark tables create' makes it");
+  tide_fail(error, TIDE_ERROR_NOT_FOUND, "the table does not exist in HBase: create it with 'tidemark tables create'");
 }
 
 gboolean
@@ -233,7 +233,7 @@ tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer
   return FALSE;
 }
 
-/* ---- tables of dates ---- */
+/* ---- dated tables ---- */
 
 static int
 compare_texts(gconstpointer a, gconstpointer b)
@@ -241,7 +241,7 @@ compare_texts(gconstpointer a, gconstpointer b)
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names of all tables in HBase, sorted; empty when none of @tables is a template. NULL on failure. */
+/* The names of all tables in HBase, sorted; empty if none of @tables is a template. NULL on failure. */
 static GPtrArray *
 list_names(TideGatewaySession *session, const GPtrArray *tables, GError **error)
 {
@@ -255,7 +255,7 @@ list_names(TideGatewaySession *session, const GPtrArray *tables, GError **error)
   if (names != NULL)
     g_ptr_array_sort(names, compare_texts);
   else
-    g_prefix_error(error, "cannot list the tables that dates have made: ");
+    g_prefix_error(error, "cannot list the dated tables: ");
   return names;
 }
 

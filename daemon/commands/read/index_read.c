@@ -1,4 +1,4 @@
-/* Latest values behind an index: a table that holds, for each device, the greatest time seen. */
+/* Latest values through an index: a table with the latest time of each device. */
 #include "commands/read/row_view.h"
 
 #include "commands/cli/output.h"
@@ -7,28 +7,28 @@
 #include "util/error.h"
 #include "util/units.h"
 
-#define MAX_REPORTED 10 /* rows that are told one by one; all of them are counted */
+#define MAX_REPORTED 10 /* rows that are reported one by one; all are counted */
 
 struct TideIndexRead {
   TideIndexReadOptions options;
   TideKeyReader index_keys;    /* owned */
-  TideCellReader *index_cells; /* owned: finds how a cell is declared */
-  TideField *fields;           /* owned: those of the reading that the data table's key is made of */
+  TideCellReader *index_cells; /* owned: finds a cell's declaration */
+  TideField *fields;           /* owned: the fields of the data table's key */
   guint32 *known;              /* owned */
   TideReading reading;
 
   TideBuffer key;   /* owned; reused */
-  TideScratch keys; /* owned: what wanted points into */
-  GArray *wanted;   /* owned (element-type TideBytes): keys of rows that are to be read */
-  guint next;       /* of wanted: what comes before it was read or is missing */
+  TideScratch keys; /* owned: memory that wanted points to */
+  GArray *wanted;   /* owned (element-type TideBytes): keys of the rows to read */
+  guint next;       /* index in wanted: earlier ones were read or are missing */
   guint batch_rows; /* wanted at a time */
-  gsize n_bytes;    /* that the batch's rows took */
-  gboolean stopped; /* the output takes no more: what was not shown is not missing */
+  gsize n_bytes;    /* bytes of the batch's rows */
+  gboolean stopped; /* the output is closed: rows not shown are not missing */
   guint64 n_missing;
   guint64 n_unreadable;
 };
 
-/* ---- what an index must hold ---- */
+/* ---- requirements of an index ---- */
 
 static gboolean
 check_tables(const TideIndexRead *read, GError **error)
@@ -43,14 +43,13 @@ check_tables(const TideIndexRead *read, GError **error)
       declares_time |= rule->items[k].value != NULL;
   }
   if (tide_table_is_template(data))
-    return tide_fail(
-        error, TIDE_ERROR_USAGE,
-        "the index '%s' leads to '%s', which stands for many tables: '--raw' shows the index, 'scan' reads one of "
-        "them",
-        index->name, data->name);
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "the index '%s' points to '%s', which is a template for many tables: use '--raw' to show the "
+                     "index, or 'scan' to read one of them",
+                     index->name, data->name);
   if (tide_row_key_has_time(data->key) && !declares_time)
     return tide_fail(error, TIDE_ERROR_USAGE,
-                     "the index '%s' declares no cell that holds the time: rows of '%s' cannot be found through it",
+                     "the index '%s' declares no cell with the time, so rows of '%s' cannot be found through it",
                      index->name, data->name);
   g_autoptr(GArray) needed = g_array_new(FALSE, FALSE, sizeof(TideNameId));
   tide_row_key_fields(data->key, needed);
@@ -58,11 +57,10 @@ check_tables(const TideIndexRead *read, GError **error)
     TideNameId id = g_array_index(needed, TideNameId, i);
     g_autofree char *field = tide_text_printable(tide_field_names_text(config->names, id));
     if (!tide_name_ids_contain(read->index_keys.ids, id))
-      return tide_fail(
-          error, TIDE_ERROR_USAGE,
-          "the index '%s' does not lead to rows of '%s': their key has the field '%s', which the index's key does "
-          "not tell; '--raw' shows the index itself",
-          index->name, data->name, field);
+      return tide_fail(error, TIDE_ERROR_USAGE,
+                       "the index '%s' does not point to rows of '%s': their key has the field '%s', which the index's "
+                       "key lacks; use '--raw' to show the index itself",
+                       index->name, data->name, field);
   }
   return TRUE;
 }
@@ -112,16 +110,16 @@ report_unreadable(TideIndexRead *read, TideBytes key, const char *why)
   if (read->n_unreadable++ >= MAX_REPORTED)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
-  tide_say("tidemark latest: row '%s' of the index '%s' leads nowhere: %s", shown, read->options.index->name, why);
+  tide_say("tidemark latest: row '%s' of index '%s' points to no row: %s", shown, read->options.index->name, why);
 }
 
-/* Fills in the reading of which the data table's key is made. */
+/* Fills the reading from which the data table's key is built. */
 static gboolean
 read_index_row(TideIndexRead *read, const TideResultRow *row)
 {
   const TideBytes *values = tide_key_reader_read(&read->index_keys, row).fields;
   if (values == NULL) {
-    report_unreadable(read, row->row, "the declared key did not make it");
+    report_unreadable(read, row->row, "its key does not match the declared scheme");
     return FALSE;
   }
   gboolean has_time = !tide_row_key_has_time(read->options.data->key); /* a key without time needs none */
@@ -135,7 +133,7 @@ read_index_row(TideIndexRead *read, const TideResultRow *row)
     break;
   }
   if (!has_time) {
-    report_unreadable(read, row->row, "no cell holds a time as declared");
+    report_unreadable(read, row->row, "no cell contains a time as declared");
     return FALSE;
   }
   for (guint i = 0; i < read->index_keys.ids->len; i++) {
@@ -175,7 +173,7 @@ wanted_key(const TideIndexRead *read, guint i)
   return g_array_index(read->wanted, TideBytes, i);
 }
 
-/* A row without any of the chosen columns is not told from one that is not there. */
+/* A row without any of the chosen columns looks like a missing one. */
 static const char *
 missing_what(const TideIndexRead *read)
 {
@@ -189,11 +187,11 @@ report_missing(TideIndexRead *read, TideBytes key)
   if (read->n_missing++ >= MAX_REPORTED)
     return;
   g_autofree char *shown = tide_bytes_printable(key);
-  tide_say("tidemark latest: the index '%s' leads to row '%s', which '%s' does not have%s", read->options.index->name,
+  tide_say("tidemark latest: index '%s' points to row '%s', which is missing in '%s'%s", read->options.index->name,
            shown, read->options.data->name, missing_what(read));
 }
 
-/* Rows come in the order in which they were asked for: those in between do not exist. */
+/* Rows arrive in the requested order: those in between do not exist. */
 static gboolean
 show_row(const TideResultRow *row, gpointer data)
 {
@@ -217,7 +215,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
     request.columns = tide_column_choice_asked(read->options.columns, &request.n_columns);
   read->next = 0;
   read->n_bytes = 0;
-  /* A lost connection is found before any row is shown: a reply is read whole. */
+  /* A lost connection is detected before any row is shown: a reply is read completely. */
   g_autoptr(GError) first_error = NULL;
   if (!read->options.get(&request, show_row, read, read->options.get_data, &first_error)) {
     if (!tide_gateway_error_is_lost(first_error)) {
@@ -229,7 +227,7 @@ tide_index_read_flush(TideIndexRead *read, GError **error)
   }
   while (!read->stopped && read->next < read->wanted->len)
     report_missing(read, wanted_key(read, read->next++));
-  /* As many at a time as fit, by what these took. */
+  /* As many rows as fit, based on the size of these. */
   gsize row_bytes = MAX(read->n_bytes / read->wanted->len, 1);
   read->batch_rows = (guint)CLAMP(TIDE_INDEX_BATCH_BYTES / row_bytes, 1, TIDE_INDEX_BATCH_ROWS);
   g_array_set_size(read->wanted, 0);
@@ -243,12 +241,12 @@ tide_index_read_finish(const TideIndexRead *read)
   const char *index = read->options.index->name;
   if (read->n_missing > MAX_REPORTED) {
     g_autofree char *rows = tide_count_of(read->n_missing, "row", NULL);
-    tide_say("tidemark latest: %s of the index '%s' lead to rows that '%s' does not have%s", rows, index,
-             read->options.data->name, missing_what(read));
+    tide_say("tidemark latest: %s of index '%s' point to rows missing in '%s'%s", rows, index, read->options.data->name,
+             missing_what(read));
   }
   if (read->n_unreadable > MAX_REPORTED) {
     g_autofree char *rows = tide_count_of(read->n_unreadable, "row", NULL);
-    tide_say("tidemark latest: %s of the index '%s' lead nowhere", rows, index);
+    tide_say("tidemark latest: %s of index '%s' cannot be followed", rows, index);
   }
   return read->n_missing + read->n_unreadable;
 }

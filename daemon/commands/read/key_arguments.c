@@ -16,7 +16,7 @@ key_field_ids(const TideTable *table)
   return ids;
 }
 
-/* The names of @ids, which are owned by the configuration and end in a NUL there only by chance: hence copies. */
+/* Copies of the names of @ids: the configuration owns them and does not terminate them by NUL. */
 static char **
 key_field_names(const TideConfig *config, const GArray *ids)
 {
@@ -28,7 +28,7 @@ key_field_names(const TideConfig *config, const GArray *ids)
   return names;
 }
 
-/* The key field that @text names in front of its '=', or TIDE_NAME_NONE. */
+/* The key field before the '=' in @text, or TIDE_NAME_NONE. */
 static TideNameId
 find_key_field(const TideConfig *config, const GArray *ids, const char *text)
 {
@@ -60,7 +60,7 @@ set_unknown_field(const TideConfig *config, const TideTable *table, const GArray
   g_autofree char *known = g_strjoinv(", ", names);
   const char *equals = strchr(text, '=');
   if (equals == NULL) {
-    tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not FIELD=VALUE: the key of '%s' is made of: %s", text, table->name,
+    tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not FIELD=VALUE: the key of '%s' consists of: %s", text, table->name,
               known);
     return;
   }
@@ -69,7 +69,7 @@ set_unknown_field(const TideConfig *config, const TideTable *table, const GArray
   TideNameId time_field = tide_config_time_of(table, tide_config_first_source(config, table))->field;
   if (time_field != TIDE_NAME_NONE &&
       tide_bytes_equal(tide_field_names_text(config->names, time_field), tide_bytes_of_string(given)))
-    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': its time is given as a range", table->name,
+    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': give its time as a range", table->name,
               given);
   else if (nearest != NULL)
     tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': did you mean '%s'?", table->name, given,
@@ -77,7 +77,7 @@ set_unknown_field(const TideConfig *config, const TideTable *table, const GArray
   else if (ids->len == 0)
     tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no fields", table->name);
   else
-    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': it is made of: %s", table->name, given,
+    tide_fail(error, TIDE_ERROR_USAGE, "the key of '%s' has no field '%s': it consists of: %s", table->name, given,
               known);
 }
 
@@ -160,7 +160,7 @@ tide_key_arguments_append_key(const TideKeyArguments *arguments, const TideConfi
   tide_reject_resolve_field(&reject, config->names);
   g_autofree char *why = tide_reject_describe(&reject);
   if (reject.reason == TIDE_REJECT_MISSING_FIELD && missing != NULL)
-    tide_fail(error, TIDE_ERROR_USAGE, "give %s too: the key of '%s' is %s", missing, table->name, key);
+    tide_fail(error, TIDE_ERROR_USAGE, "%s is missing: the key of '%s' is %s", missing, table->name, key);
   else
     tide_fail(error, TIDE_ERROR_USAGE, "no row of '%s' can have these fields: %s; its key is %s", table->name, why,
               key);
@@ -172,7 +172,7 @@ tide_key_hex_parse(const char *hex, TideBuffer *out, GError **error)
 {
   if (hex[0] != '\0' && tide_bytes_from_hex(hex, strlen(hex), out))
     return TRUE;
-  return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no row key in hex: two digits a byte, like 00ff", hex);
+  return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not a hexadecimal row key: use two digits per byte (00ff)", hex);
 }
 
 gboolean
@@ -210,7 +210,7 @@ tide_table_argument_read(const TideConfig *config, const char *name, GError **er
   const TideTable *table = tide_table_argument_find(config, name, error);
   if (table == NULL || !tide_table_is_template(table))
     return table;
-  tide_fail(error, TIDE_ERROR_USAGE, "'%s' stands for many tables: name one, with a date in place of the braces",
-            table->name);
+  tide_fail(error, TIDE_ERROR_USAGE,
+            "'%s' is a template for many tables: name one of them, with a date in place of the braces", table->name);
   return NULL;
 }

@@ -1,5 +1,5 @@
-/* Reads what model/table/cell_value.h packed, or others did: the members of a JSON object, or of a MessagePack map, in
- * one cell's value. JSON is read by the decoder of messages: strictly, and with the text of numbers kept. */
+/* Reads values packed by model/table/cell_value.h or by other programs: the members of a JSON object or a MessagePack
+ * map in one cell. The decoder of messages reads JSON: strictly, and keeping the text of numbers. */
 #include "commands/read/cell_reader.h"
 
 #include "decode/decoder.h"
@@ -32,8 +32,8 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   gsize at = 0;
   while (at < value.len && g_ascii_isspace(value.data[at]))
     at++;
-  if (at == value.len || value.data[at] != '{') { /* the decoder takes arrays of readings, too */
-    return tide_fail(error, TIDE_ERROR_DATA, "the value is no JSON object: it does not begin as one");
+  if (at == value.len || value.data[at] != '{') { /* the decoder also accepts arrays of readings */
+    return tide_fail(error, TIDE_ERROR_DATA, "the value is not a JSON object: it does not begin like one");
   }
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   g_autoptr(TideDecoder) decoder = tide_decoder_new(&options, names, 0);
@@ -42,7 +42,7 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   TideReject reject;
   if (!tide_decoder_decode(decoder, &message, &readings, &n_readings, &reject)) {
     g_autofree char *why = tide_reject_describe(&reject);
-    return tide_fail(error, TIDE_ERROR_DATA, "the value is no JSON object: %s", why);
+    return tide_fail(error, TIDE_ERROR_DATA, "the value is not a JSON object: %s", why);
   }
   for (guint32 i = 0; i < readings[0].n_fields; i++) {
     const TideField *field = &readings[0].fields[i];
@@ -52,9 +52,9 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   return TRUE;
 }
 
-/* ---- MessagePack: @rest holds a value that was checked, so that lengths in it can be trusted ---- */
+/* ---- MessagePack: @rest holds a checked value, so its lengths can be trusted ---- */
 
-/* What comes next, up to what is inside of it. */
+/* Reads the next value; of a container, only its header. */
 static TideMsgpackValue
 take(TideBytes *rest)
 {
@@ -69,7 +69,7 @@ holds_others(const TideMsgpackValue *value)
   return value->kind == TIDE_MSGPACK_ARRAY || value->kind == TIDE_MSGPACK_MAP;
 }
 
-/* The text of a value that holds no others; points to the value's bytes, or to @number or a literal. */
+/* The text of a scalar; points to the value's bytes, or to @number or a literal. */
 static TideBytes
 text_of(const TideMsgpackValue *value, char number[TIDE_NUMBER_TEXT_BYTES], TideValueKind *ret_kind)
 {
@@ -108,8 +108,7 @@ text_of(const TideMsgpackValue *value, char number[TIDE_NUMBER_TEXT_BYTES], Tide
   }
 }
 
-/* Calls itself for what is nested, to the depth that was checked. FALSE: a name within holds others, as none does in
- * JSON. */
+/* Recursive for nested values, to the checked depth. FALSE: a nested name is a container, which JSON does not allow. */
 static gboolean
 append_json(const TideMsgpackValue *value, TideBytes *rest, TideBuffer *json)
 {
@@ -143,7 +142,7 @@ append_json(const TideMsgpackValue *value, TideBytes *rest, TideBuffer *json)
   return TRUE;
 }
 
-/* Names of members are texts; or binary, where they are not UTF-8. @func: NULL: they are looked at only */
+/* Names of members are texts, or binary if they are not UTF-8. @func: NULL: only check the members. */
 static gboolean
 give_members(TideBytes rest, TidePackedFunc func, gpointer data, GError **error)
 {
@@ -157,12 +156,12 @@ give_members(TideBytes rest, TidePackedFunc func, gpointer data, GError **error)
     const char *fault = NULL;
     tide_buffer_reset(&json);
     if (name.kind != TIDE_MSGPACK_TEXT && name.kind != TIDE_MSGPACK_BINARY)
-      fault = "is no text";
+      fault = "is not a text";
     else if (is_nested && !append_json(&value, &rest, &json))
-      fault = "stands before a map with arrays or maps for names";
+      fault = "precedes a map with arrays or maps as names";
     if (fault != NULL)
       return tide_fail(error, TIDE_ERROR_DATA,
-                       "the value is no MessagePack map of fields: the name of member %u (from 0) %s", i, fault);
+                       "the value is not a MessagePack map of fields: the name of member %u (from 0) %s", i, fault);
     TideBytes text = is_nested ? tide_buffer_bytes(&json) : text_of(&value, number, &kind);
     if (func != NULL && !func(name.bytes, kind, text, data))
       break;
@@ -176,7 +175,7 @@ read_msgpack(TideBytes value, TidePackedFunc func, gpointer data, GError **error
   TideMsgpackLimits limits = {.max_depth = MAX_DEPTH, .max_members = MAX_MEMBERS};
   if (tide_msgpack_check_map(value, limits, error))
     return give_members(value, NULL, NULL, error) && give_members(value, func, data, error);
-  g_prefix_error(error, "the value is no MessagePack map: ");
+  g_prefix_error(error, "the value is not a MessagePack map: ");
   return FALSE;
 }
 

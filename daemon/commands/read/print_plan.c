@@ -1,10 +1,10 @@
-/* Shows how a scan would be carried out, without carrying it out. */
+/* Shows the plan of a scan without running it. */
 #include "commands/read/table_scan.h"
 
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
 
-/* What is the same for all ranges: what people read, and the names that CSV has for it. */
+/* Facts that are the same for all ranges, with their names for people and for CSV. */
 typedef enum Fact { FACT_DIRECTION, FACT_LIMIT, FACT_COLUMNS, FACT_FROM, FACT_BEFORE, FACT_FILTER, N_FACTS } Fact;
 static const char *const fact_names[N_FACTS] = {"direction",  "limit",        "columns",
                                                 "cells from", "cells before", "filter"};
@@ -22,7 +22,7 @@ asked_columns(const TideTableScanPlan *plan, gsize *ret_n_columns)
   return plan->columns != NULL ? tide_column_choice_asked(plan->columns, ret_n_columns) : NULL;
 }
 
-/* The times of all times are no bound. */
+/* The limits of all times are not printed. */
 static char *
 bound_text(gint64 time_ms)
 {
@@ -37,7 +37,7 @@ filter_text(const TideTableScanPlan *plan)
   return tide_text_printable(tide_buffer_bytes(&filter));
 }
 
-/* By Fact; empty: it is not asked. (transfer full) */
+/* By Fact; empty: not requested. (transfer full) */
 static GStrv
 describe_facts(const TideTableScanPlan *plan)
 {
@@ -62,8 +62,8 @@ describe_facts(const TideTableScanPlan *plan)
   return facts;
 }
 
-/* In a table the facts stand above the ranges, in CSV in front of each; what is not asked has no line. The ranges'
- * bytes in hex are for programs: CSV and JSON have them. */
+/* A table shows the facts above the ranges, CSV before each range; facts that were not requested have no line. The
+ * ranges' bytes in hex are for programs: only CSV and JSON have them. */
 static void
 print_ranges(FILE *stream, gboolean is_csv, const TideTableScanPlan *plan)
 {

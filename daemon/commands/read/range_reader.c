@@ -9,31 +9,31 @@ struct TideRangeReader {
   TideKeyRange range;    /* owned */
   TideBuffer next_start; /* of the next page's request */
   TideBuffer stop;       /* of every request */
-  TideBuffer last_key;   /* of the row received last; what is not behind it is dropped */
+  TideBuffer last_key;   /* of the last received row; rows that do not follow it are dropped */
   gboolean has_last_key;
   gboolean at_end;     /* no page follows */
-  guint64 sifted_rows; /* asked for in the next page at the least, where rows are sifted */
+  guint64 sifted_rows; /* minimum number requested by the next page, if rows are sifted */
 
-  TideScratch bytes;       /* owned: what the page's keys and cells point into */
-  gsize n_bytes;           /* that they have there */
+  TideScratch bytes;       /* owned: memory of the page's keys and cells */
+  gsize n_bytes;           /* bytes used there */
   GArray *rows;            /* owned (element-type TideResultRow): cells is set when the row is shown */
   GArray *cells;           /* owned (element-type TideResultCell) */
-  TideBuffer received_key; /* of the reply's last row, dropped or not */
-  guint64 n_received;      /* rows of the request's reply, dropped ones too */
-  gsize row_bytes;         /* what a row of the page before took; 0 before the first */
-  guint next_row;          /* in rows */
-  gsize next_cell;         /* in cells: its first */
+  TideBuffer received_key; /* of the last row in the reply, dropped or not */
+  guint64 n_received;      /* rows in the reply, including dropped ones */
+  gsize row_bytes;         /* bytes per row of the previous page; 0 before the first */
+  guint next_row;          /* index in rows */
+  gsize next_cell;         /* index in cells of its first cell */
 };
 
-/* Appended behind a decremented last byte, as HBase's own client does: few keys lie between, and those are dropped. */
+/* Appended after a decremented last byte, as in HBase's own client: few keys are in between, and those are dropped. */
 #define BEFORE_PADDING_BYTES 9
 
-/* Asked for at first where pages are bounded by bytes, because how large the rows are is not known then, and where rows
- * are sifted. */
+/* Initial page size if pages are limited by bytes, because the size of rows is not yet known, and if rows are
+ * sifted. */
 #define FIRST_PAGE_ROWS 16
 
-/* A call costs the gateway and HBase as much as some hundred small rows do, so the pages of those are long. Of larger
- * rows MIDDLE_PAGE_ROWS come at a time: those behind them may be larger still. */
+/* A call costs the gateway and HBase as much as some hundred small rows, so pages of small rows are long. For larger
+ * rows, pages have MIDDLE_PAGE_ROWS: later rows may be larger still. */
 #define MIDDLE_PAGE_ROWS 500
 #define LONG_PAGE_BYTES (4u << 20)
 
@@ -96,7 +96,7 @@ tide_range_reader_free(TideRangeReader *reader)
   g_free(reader);
 }
 
-/* Whether @key is in the range and not yet seen. */
+/* TRUE if @key is in the range and was not read yet. */
 static gboolean
 is_wanted(const TideRangeReader *reader, TideBytes key)
 {
@@ -176,19 +176,19 @@ next_limit_rows(const TideRangeReader *reader)
   guint64 rows = options->page_rows;
   if (options->page_bytes > 0 && reader->row_bytes == 0)
     rows = MIN(rows, FIRST_PAGE_ROWS);
-  else if (options->page_bytes > 0) { /* as many as fit, where they are as large as those of the page before */
+  else if (options->page_bytes > 0) { /* as many as fit, if they are as large as those of the previous page */
     guint64 in_long_page = LONG_PAGE_BYTES / reader->row_bytes;
     rows = MIN(rows, MIN(options->page_bytes / reader->row_bytes, MAX(in_long_page, MIDDLE_PAGE_ROWS)));
   }
   if (options->rows_wanted != NULL)
     rows = MIN(rows, MAX(*options->rows_wanted, options->is_sifted ? reader->sifted_rows : 0));
-  /* One more for the row at which a reversed request goes on. */
+  /* One more for the row at which a reversed request continues. */
   return (gint64)MAX(rows, 1) + (options->reversed && reader->has_last_key ? 1 : 0);
 }
 
-/* Whether a page that failed with @error may be asked for once more. A reply longer than any may be breaks the
- * protocol: of fewer rows it is shorter. A filter can make a region server pass over rows for longer than a call may
- * last: without it each page moves on, and whoever reads leaves the rows out. */
+/* TRUE if a page that failed with @error may be requested once more. A reply above the size limit is a protocol error,
+ * and shorter with fewer rows. A filter can make a region server skip rows for longer than a call may last: without it
+ * each page advances, and the caller filters the rows. */
 static gboolean
 may_try_again(TideRangeReader *reader, const GError *error)
 {
@@ -212,17 +212,17 @@ load_page(TideRangeReader *reader, GError **error)
     }
     limit_rows = MIN(limit_rows, FIRST_PAGE_ROWS);
     if (!request_page(reader, limit_rows, error)) {
-      reset_page(reader); /* of what came before the error nothing is shown: the page is asked for again */
+      reset_page(reader); /* rows received before the error are not shown: the page is requested again */
       return FALSE;
     }
   }
-  /* A reversed request's stop row lies a little in front of the range: the page may have reached beyond it. */
+  /* A reversed request's stop row is slightly before the range: the page may extend beyond it. */
   TideBytes last_key = tide_buffer_bytes(&reader->received_key), start = tide_buffer_bytes(&reader->range.start);
   gboolean has_left_range = reader->options.reversed && tide_bytes_compare(last_key, start) < 0;
   reader->at_end = reader->n_received < (guint64)limit_rows || has_left_range;
   if (!reader->at_end) {
-    /* The next request begins behind the last row received: at it when reversed (the row is dropped then), at the key
-     * right after it when not. */
+    /* The next request starts after the last received row: at that row if reversed (it is then dropped), otherwise at
+     * the key right after it. */
     tide_buffer_set(&reader->last_key, last_key);
     reader->has_last_key = TRUE;
     tide_buffer_set(&reader->next_start, last_key);

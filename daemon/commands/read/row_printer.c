@@ -1,18 +1,17 @@
-/* Prints rows read from HBase: as a table, as CSV, or as one JSON object a row. */
+/* Prints rows read from HBase: as a table, as CSV, or as one JSON object per row. */
 #include "commands/read/row_view.h"
 
 #include "commands/cli/time_argument.h"
 #include "util/calendar.h"
 #include "util/units.h"
 
-/* What is told of a row, and of each of its cells: what the columns of a table and of CSV are, and the members in JSON.
- */
+/* Parts of a row and of each of its cells: the columns of a table and of CSV, and the members in JSON. */
 typedef enum Part {
   PART_ROW,
   PART_KEY_FIELD,
   PART_KEY_TIME,
   PART_ROW_TIME,
-  PART_CHOSEN, /* the value of a column that was chosen, on the row's one line */
+  PART_CHOSEN, /* the value of a chosen column, on the row's only line */
   PART_TIMESTAMP,
   PART_TIME,
   PART_COLUMN,
@@ -23,7 +22,7 @@ typedef enum Part {
   N_PARTS,
 } Part;
 
-/* Its name in a table, and for programs. NULL: it is not told there, or has the name of what it is of. */
+/* Its name in a table, and for programs. NULL: it is not shown there, or has the name of its field or column. */
 static const struct {
   const char *table, *program;
 } part_names[N_PARTS] = {
@@ -34,7 +33,7 @@ static const struct {
     [PART_KIND] = {NULL, "type"},       [PART_AGE] = {"AGE", "age_ms"},
 };
 
-/* Of a cell, in their order; where ages are told, people see the time behind them. */
+/* Parts of a cell, in order; people see the age before the time. */
 static const Part table_parts[] = {PART_TIME, PART_COLUMN, PART_VALUE, N_PARTS};
 static const Part aged_parts[] = {PART_COLUMN, PART_VALUE, PART_AGE, PART_TIME, N_PARTS};
 static const Part csv_parts[] = {PART_TIMESTAMP, PART_TIME,  PART_COLUMN, PART_VALUE,
@@ -42,16 +41,16 @@ static const Part csv_parts[] = {PART_TIMESTAMP, PART_TIME,  PART_COLUMN, PART_V
 /* A column of a line. */
 typedef struct Column {
   Part part;
-  gsize index; /* of the key's field, or of the column that was chosen */
+  gsize index; /* of the key's field, or of the chosen column */
 } Column;
 
-/* What is printed of: a row, and one of its cells. */
+/* The row and the cell to print. */
 typedef struct Shown {
   const TideResultRow *row;
   gint64 time_ns;
-  const TideBytes *fields; /* NULL: the key tells none */
+  const TideBytes *fields; /* NULL: the key could not be decoded */
   const TideResultCell *cell;
-  const TideCellOrigin *origin; /* NULL: it is as it is stored */
+  const TideCellOrigin *origin; /* NULL: the cell is as stored */
 } Shown;
 
 struct TideRowPrinter {
@@ -59,21 +58,21 @@ struct TideRowPrinter {
   FILE *stream;         /* borrowed */
   GArray *columns;      /* owned (element-type Column): of a line */
   GPtrArray *headings;  /* owned (element-type utf8): of columns */
-  guint n_key_columns;  /* the line's first ones, which say whose cell it is */
-  gboolean wide;        /* one line a row */
+  guint n_key_columns;  /* the first columns of a line, which identify the cell's row */
+  gboolean wide;        /* one line per row */
   TideListing *listing; /* owned; of a table */
-  GArray *begins;       /* owned (element-type gsize): of a table's values, each with a NUL behind it, in text */
+  GArray *begins;       /* owned (element-type gsize): offsets in text of a table's values, each terminated by a NUL */
   GPtrArray *values;    /* owned (element-type utf8): the same for the listing; reused */
-  TideBuffer text;      /* owned; reused: a line of CSV or of JSON, or a table's values */
-  gboolean has_heading; /* of CSV */
-  gint64 time_ms;       /* whose texts the next three are; time is empty before the first */
+  TideBuffer text;      /* owned; reused: a line of CSV or JSON, or a table's values */
+  gboolean has_heading; /* for CSV */
+  gint64 time_ms;       /* the time of the next three texts; time is empty before the first */
   char time[TIDE_ISO_TIME_BYTES];
   char timestamp[24];
   TideBuffer time_json; /* owned: both as members */
   guint64 n_rows;
 };
 
-/* ---- what is told ---- */
+/* ---- columns ---- */
 
 static gsize
 n_chosen(const TideRowPrinter *printer)
@@ -90,7 +89,7 @@ add_column(TideRowPrinter *printer, Part part, gsize index, const char *name)
   g_array_append_val(printer->columns, column);
   if (name == NULL)
     name = is_csv ? part_names[part].program : part_names[part].table;
-  /* A field called as one of our own columns gets a name that no program takes for that. */
+  /* A field with the same name as one of our columns gets a distinct name for programs. */
   for (gsize i = 0; i < N_PARTS; i++)
     is_taken |= g_strcmp0(part_names[i].program, name) == 0;
   g_ptr_array_add(printer->headings,
@@ -102,7 +101,7 @@ add_columns(TideRowPrinter *printer)
 {
   const TideRowPrinterOptions *options = &printer->options;
   gboolean is_csv = options->format == TIDE_OUTPUT_CSV;
-  /* CSV always has the key itself, for programs; a table has it where there are no fields to show in its place. */
+  /* CSV always has the key itself, for programs; a table has it only if there are no fields to show instead. */
   if (is_csv || options->n_fields == 0)
     add_column(printer, PART_ROW, 0, NULL);
   for (gsize i = 0; i < options->n_fields; i++)
@@ -169,7 +168,7 @@ static gboolean
 is_shown(const TideRowPrinter *printer, const TideResultCell *cell)
 {
   const TideRowPrinterOptions *options = &printer->options;
-  /* A subtraction of a time written by anybody may overflow: compare with the bound instead. */
+  /* Subtracting an arbitrary time may overflow: compare with the bound instead. */
   if (options->max_age_ms > 0 && cell->timestamp_ms < options->now_ms - options->max_age_ms)
     return FALSE;
   return options->columns == NULL || tide_column_choice_takes(options->columns, cell->family, cell->qualifier);
@@ -184,7 +183,7 @@ cell_age_ms(const TideRowPrinter *printer, const TideResultCell *cell)
   return age_ms;
 }
 
-/* Cells of a row mostly have the same time, and it is the row's. Valid until the next, as are the other texts of it. */
+/* Cells of a row mostly have the row's time. Valid until the next one, like its other texts. */
 static const char *
 time_text(TideRowPrinter *printer, gint64 time_ms)
 {
@@ -199,7 +198,7 @@ time_text(TideRowPrinter *printer, gint64 time_ms)
   return printer->time;
 }
 
-/* With all the digits there are. (transfer full) */
+/* With all significant digits. (transfer full) */
 static char *
 key_time_text(gint64 time_ns)
 {
@@ -217,7 +216,7 @@ append_text(TideBuffer *out, const char *text)
   tide_buffer_append_bytes(out, tide_bytes_of_string(text));
 }
 
-/* The text of a column of a table or of CSV, before it is quoted. */
+/* The text of a column of a table or of CSV, before quoting. */
 static void
 append_value(TideRowPrinter *printer, Column column, const Shown *shown, TideBuffer *out)
 {
@@ -230,7 +229,7 @@ append_value(TideRowPrinter *printer, Column column, const Shown *shown, TideBuf
       tide_text_append_printable(shown->fields[column.index], out);
     if (shown->fields != NULL || is_csv || column.index > 0)
       return;
-    G_GNUC_FALLTHROUGH; /* in a table, a key that tells none stands in the place of the first */
+    G_GNUC_FALLTHROUGH; /* in a table, an undecoded key replaces the first field */
   case PART_ROW:
     text = tide_bytes_printable(shown->row->row); /* as HBase's shell prints it, so that it can be pasted there */
     break;
@@ -327,7 +326,7 @@ end_line(TideRowPrinter *printer)
   return tide_listing_add(printer->listing, (const char *const *)printer->values->pdata);
 }
 
-/* What says which row it is of begins each of its lines. */
+/* Each line begins with the columns that identify its row. */
 static gboolean
 print_lines(TideRowPrinter *printer, Shown *shown, const TideCellOrigin *origins)
 {
@@ -354,7 +353,7 @@ print_lines(TideRowPrinter *printer, Shown *shown, const TideCellOrigin *origins
 
 /* ---- JSON ---- */
 
-/* What a table has in one column is family and qualifier here. */
+/* Family and qualifier, which a table has in one column. */
 static void
 append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
 {
@@ -375,7 +374,7 @@ append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const Tide
   tide_json_close(text, "}");
 }
 
-/* A field's name may need escapes, unlike those of our own. */
+/* A field's name may need escapes, unlike our own names. */
 static void
 append_json_field(TideBuffer *text, const char *name, TideBytes value)
 {

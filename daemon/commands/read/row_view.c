@@ -55,7 +55,7 @@ tide_row_view_add(TideRowView *view, const TideScannedRow *row)
     return tide_row_printer_add(view->printer, row->row, row->time_ns, NULL, NULL);
   if (row->fields == NULL && view->n_unread_keys++ == 0) {
     g_autofree char *shown = tide_bytes_printable(row->row->row);
-    tide_say("tidemark %s: row '%s' of '%s' is shown as it is stored: the declared key did not make it",
+    tide_say("tidemark %s: row '%s' of '%s' is shown as stored: its key does not match the declared scheme",
              view->options.command, shown, view->options.table->name);
   }
   const TideResultRow *shown = tide_cell_reader_read(view->cells, row->row);
@@ -73,7 +73,7 @@ static void
 report_count(const TideRowView *view, guint64 n, const char *one, const char *more)
 {
   g_autofree char *count = tide_count_of(n, one, more);
-  tide_say("tidemark %s: %s not as '%s' is declared: shown as stored", view->options.command, count,
+  tide_say("tidemark %s: %s not as declared for '%s': shown as stored", view->options.command, count,
            view->options.table->name);
 }
 
@@ -88,8 +88,7 @@ tide_row_view_finish(TideRowView *view)
     report_count(view, n_unread_cells, "cell is", "cells are");
 }
 
-/* Says, when no row was shown, which of the columns that were chosen none can be in: of another family than the
- * declared ones. */
+/* Reports, if no row was shown, chosen columns that cannot exist because their family is not declared. */
 static void
 report_none(const TideRowView *view)
 {
@@ -99,7 +98,7 @@ report_none(const TideRowView *view)
     const char *text = tide_column_choice_text(columns, i), *colon = strchr(text, ':');
     int len = colon != NULL ? (int)(colon - text) : 0;
     if (colon != NULL && tide_family_settings_find(table->families, tide_bytes(text, (gsize)len)) == NULL)
-      tide_say("tidemark %s: '%s' declares no family '%.*s', and no row has a column of the whole name '%s'",
+      tide_say("tidemark %s: '%s' declares no family '%.*s', and no row has a column with the full name '%s'",
                view->options.command, table->name, len, text, text);
   }
 }
@@ -120,7 +119,7 @@ tide_row_view_print_count(const TideRowView *view)
   tide_say("%s", rows);
 }
 
-/* @index: NULL: the rows are shown themselves */
+/* @index: NULL: the rows themselves are shown */
 static gboolean
 show_rows(TideRowView *view, TideIndexRead *index, TideTableScan *scan, TideProgress *progress, GError **error)
 {
@@ -136,13 +135,13 @@ show_rows(TideRowView *view, TideIndexRead *index, TideTableScan *scan, TideProg
       return ok || index == NULL;
     if (index != NULL || tide_row_view_n_rows(view) > n_before)
       tide_table_scan_take(scan);
-    if (progress->enabled) /* the clock alone would cost as much as a cell */
+    if (progress->enabled) /* reading the clock would cost as much as a cell */
       tide_progress_update(progress, tide_row_view_n_rows(view), tide_now_us());
   }
 }
 
-/* Says where the key fingerprint that is stored for the table, which has rows, is not the declared one. What cannot be
- * compared is not told of. */
+/* Reports if the stored key fingerprint of the table, which has rows, differs from the declared one. Silent if they
+ * cannot be compared. */
 static void
 report_changed_key(const TideRowView *view, const TideConfig *config, TideGatewaySession *session)
 {
@@ -156,8 +155,8 @@ report_changed_key(const TideRowView *view, const TideConfig *config, TideGatewa
   if (description == NULL || !tide_fingerprint_store_compare(&store, client, table, description, &finding, NULL) ||
       finding.verdict != TIDE_FINGERPRINT_CHANGED)
     return;
-  tide_say("tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s), the configuration "
-           "says [%s]",
+  tide_say("tidemark %s: '%s' has rows, but they were written with another key: [%s] (stored %s); the configuration "
+           "declares [%s]",
            view->options.command, table->name, finding.stored.text,
            tide_fingerprint_locations[finding.stored.location].text, finding.declared);
 }
@@ -183,7 +182,7 @@ tide_print_table(const TideConfig *config, TideGatewaySession *session, const Ti
   g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &scanned);
   TideProgress progress;
   tide_progress_begin(&progress, "rows", plan->request.limit_rows, tide_now_us());
-  /* Rows that scroll by are progress enough. */
+  /* Rows that scroll by show enough progress. */
   progress.enabled = progress.enabled && !isatty(STDOUT_FILENO);
   gboolean ok = show_rows(view, index, scan, &progress, error);
   tide_progress_end(&progress);

@@ -3,11 +3,11 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* A range that is not at its end, with its first row and the time of that: read out of the key once, however often
- * heads are compared, and in the order of keys not at all. */
+/* A range that is not at its end, with its first row and that row's time: decoded once, however often heads are
+ * compared, and not at all in key order. */
 typedef struct Head {
   TideRangeReader *reader;  /* owned */
-  const TideResultRow *row; /* borrowed from the reader; NULL: not yet asked for */
+  const TideResultRow *row; /* borrowed from the reader; NULL: not yet requested */
   gint64 time_ns;
 } Head;
 
@@ -15,7 +15,7 @@ struct TideTableScan {
   const TideTableScanPlan *plan; /* borrowed */
   guint64 rows_wanted;           /* G_MAXUINT64: no limit */
   GArray *heads;                 /* owned (element-type Head) */
-  gboolean has_shown;            /* a row was returned: the head at shown is to pass it */
+  gboolean has_shown;            /* a row was returned: the head at shown must pass it */
   guint shown;
   TideKeyReader keys; /* owned */
   TideBuffer hbase_filter;
@@ -106,18 +106,17 @@ tide_table_scan_plan_report(const TideTableScanPlan *plan, const char *command, 
   if (!is_whole)
     return;
   g_autofree char *key = tide_row_key_describe(plan->table->key, names);
-  tide_say("tidemark %s: the whole table '%s' is read for these rows: its key is %s, and does not begin with what is "
-           "given",
+  tide_say("tidemark %s: reading the whole table '%s' for these rows: its key is %s, which does not begin with the "
+           "given fields",
            command, plan->table->name, key);
 }
 
-/* Two moments far apart, both after 2001: where they make the same range, the plan ended before the key's time. */
+/* Two times far apart, both after 2001: if they make the same range, the plan ended before the key's time. */
 #define PROBE_EARLY_NS G_GINT64_CONSTANT(1000000000000000000)
 #define PROBE_LATE_NS G_GINT64_CONSTANT(2000000000000000000)
 #define PROBE_SPAN_NS G_GINT64_CONSTANT(1000000000)
 
-/* Whether @fields fix everything that stands in front of the key's time: only then do the rows of a range sort by it.
- */
+/* TRUE if @fields determine everything before the key's time: only then are the rows of a range sorted by time. */
 static gboolean
 reaches_time(const TideTable *table, const TideKeyArguments *fields)
 {
@@ -140,15 +139,16 @@ fail_order(const TideConfig *config, const TideTable *table, const TideKeyArgume
   g_autofree char *missing = fields != NULL ? tide_key_arguments_missing(fields, config, table) : NULL;
   if (fields == NULL)
     tide_fail(error, TIDE_ERROR_USAGE,
-              "ranges of keys are read in the order of keys: give '--reverse', or fields instead of '--start'");
+              "ranges of keys are read in key order: give '--reverse', or fields instead of '--start'");
   else if (time_order == 0)
-    tide_fail(error, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time: its key is %s", table->name, key);
+    tide_fail(error, TIDE_ERROR_USAGE, "the rows of '%s' are not sorted by time: its key is %s", table->name, key);
   else if (missing != NULL)
-    tide_fail(error, TIDE_ERROR_USAGE,
-              "the rows of '%s' sort by time only where the fields before it are fixed: give %s too (its key is %s)",
-              table->name, missing, key);
+    tide_fail(
+        error, TIDE_ERROR_USAGE,
+        "the rows of '%s' are sorted by time only if the fields before the time are fixed: give %s too (its key is %s)",
+        table->name, missing, key);
   else
-    tide_fail(error, TIDE_ERROR_USAGE, "the rows of '%s' do not sort by time with these fields: its key is %s",
+    tide_fail(error, TIDE_ERROR_USAGE, "the rows of '%s' are not sorted by time with these fields: its key is %s",
               table->name, key);
   return FALSE;
 }
@@ -167,7 +167,7 @@ tide_table_scan_plan_order(TideTableScanPlan *plan, const TideConfig *config, co
     plan->reversed = (int)plan->order != time_order;
     return TRUE;
   }
-  /* Without a request several ranges are merged by time, where that is what the key gives. */
+  /* Without a requested order, several ranges are merged by time if the key provides it. */
   TideRowOrder order = !sorted || plan->ranges->len < 2 ? TIDE_ROW_ORDER_KEY
                        : time_order > 0                 ? TIDE_ROW_ORDER_OLDEST
                                                         : TIDE_ROW_ORDER_NEWEST;
@@ -185,12 +185,12 @@ tide_table_scan_plan_cell_times(const TideTableScanPlan *plan, gint64 *ret_min_m
   if (plan->table->cell_time != TIDE_CELL_TIME_EVENT || (request->from_ns == 0 && request->to_ns == G_MAXINT64))
     return;
   *ret_min_ms = MAX(tide_ns_to_ms(request->from_ns), 0);
-  /* The bound is exclusive: a moment within a millisecond takes that millisecond in. */
+  /* The limit is exclusive: a time within a millisecond includes that millisecond. */
   *ret_max_ms = request->to_ns == G_MAXINT64 ? G_MAXINT64 : tide_ns_to_ms(request->to_ns - 1) + 1;
 }
 
-/* HBase compares without regard to case, and anywhere in the row's key, taken for UTF-8: bytes of ASCII are found
- * whatever stands around them. */
+/* HBase compares case-insensitively, anywhere in the row key decoded as UTF-8: ASCII bytes are found whatever surrounds
+ * them. */
 void
 tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuffer *out)
 {
@@ -198,7 +198,7 @@ tide_table_scan_plan_append_hbase_filter(const TideTableScanPlan *plan, TideBuff
   for (guint i = 0; plan->filter != NULL && i < tide_key_filter_n_open(plan->filter); i++) {
     TideBytes bytes = tide_key_filter_open_bytes(plan->filter, i);
     gboolean is_worth_it = bytes.len >= 2;
-    for (gsize k = 0; k < bytes.len; k++) /* what can stand in the filter's language as it is */
+    for (gsize k = 0; k < bytes.len; k++) /* characters that need no escape in the filter language */
       is_worth_it = is_worth_it && (g_ascii_isalnum(bytes.data[k]) ||
                                     (bytes.data[k] != 0 && strchr("._-:/#@", bytes.data[k]) != NULL));
     if (!is_worth_it)
@@ -226,10 +226,10 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
   TideTableScan *scan = g_new0(TideTableScan, 1);
   scan->plan = plan;
   scan->rows_wanted = plan->request.limit_rows > 0 ? plan->request.limit_rows : G_MAXUINT64;
-  /* Fewer rows a page where many ranges share the memory, and no more than are wanted at all. */
+  /* Fewer rows per page if many ranges share the memory, and no more than are wanted in total. */
   gsize page_rows = CLAMP(TIDE_TABLE_SCAN_MEMORY_ROWS / MAX(plan->ranges->len, 1), TIDE_TABLE_SCAN_MIN_PAGE_ROWS,
                           TIDE_TABLE_SCAN_MAX_PAGE_ROWS);
-  /* Rows may come by the thousand of which none is shown. */
+  /* Thousands of rows may arrive of which none is shown. */
   gboolean is_sifted = plan->filter != NULL && tide_key_filter_n_open(plan->filter) > 0;
   TideRangeReaderOptions options = {
       .scan = scan_func,
@@ -248,7 +248,7 @@ tide_table_scan_new(const TideTableScanPlan *plan, const TideFieldNames *names, 
   scan->heads = g_array_new(FALSE, FALSE, sizeof(Head));
   g_array_set_clear_func(scan->heads, clear_head);
   for (guint i = 0; i < plan->ranges->len; i++) {
-    /* In the order of keys the ranges come one after the other: from the last one, when reversed. */
+    /* In key order the ranges follow each other, starting with the last one if reversed. */
     guint index = plan->reversed ? plan->ranges->len - 1 - i : i;
     Head head = {.reader = tide_range_reader_new(&g_array_index(plan->ranges, TideKeyRange, index), &options)};
     g_array_append_val(scan->heads, head);
@@ -268,7 +268,7 @@ tide_table_scan_free(TideTableScan *scan)
   g_free(scan);
 }
 
-/* Equal times: by key, so that the order is the same each time. */
+/* Equal times are ordered by key, so that the order is always the same. */
 static gboolean
 is_before(TideRowOrder order, const Head *head, const Head *other)
 {
@@ -277,7 +277,7 @@ is_before(TideRowOrder order, const Head *head, const Head *other)
   return tide_bytes_compare(head->row->row, other->row->row) < 0;
 }
 
-/* The next row of all ranges in the plan's order; NULL at the end. */
+/* Returns the next row of all ranges in the plan's order; NULL at the end. */
 static gboolean
 next_row(TideTableScan *scan, const TideResultRow **ret_row, GError **error)
 {
@@ -290,7 +290,7 @@ next_row(TideTableScan *scan, const TideResultRow **ret_row, GError **error)
   scan->has_shown = FALSE;
   *ret_row = NULL;
 
-  /* A look at every head costs less than the page it came with: ranges are as many as salts, some dozens. */
+  /* Comparing every head costs less than fetching the page: there are as many ranges as salts, some dozens. */
   for (guint i = 0; i < scan->heads->len && !(scan->has_shown && order == TIDE_ROW_ORDER_KEY);) {
     Head *head = &g_array_index(scan->heads, Head, i);
     gboolean is_new = head->row == NULL;
@@ -330,7 +330,7 @@ tide_table_scan_next(TideTableScan *scan, TideScannedRow *ret_row, GError **erro
     const TideTableScanRequest *request = &scan->plan->request;
     const TideDecodedKey *key = &scan->keys.decoded;
     TideScannedRow scanned = tide_key_reader_read(&scan->keys, row);
-    /* A key without times has to be taken for what it is. */
+    /* Rows of a key without times cannot be checked. */
     if (scanned.fields != NULL && key->has_time && (key->from_ns >= request->to_ns || key->to_ns <= request->from_ns))
       continue;
     *ret_row = scanned;
@@ -345,8 +345,8 @@ tide_table_scan_report_foreign(const TideTableScan *scan, const char *command)
   if (scan->n_foreign == 0)
     return;
   g_autofree char *rows = tide_count_of(scan->n_foreign, "row", NULL);
-  tide_say("tidemark %s: left out of '%s': %s that the declared key did not make, and that cannot be told to be of the "
-           "fields given",
+  tide_say("tidemark %s: omitted from '%s': %s with keys that do not match the declared scheme, so that their fields "
+           "are unknown",
            command, scan->plan->table->name, rows);
 }
 

@@ -1,4 +1,4 @@
-/* Which day a rollup is of. Pure: "now" is given. */
+/* Determines the day of a rollup. Pure: the caller provides the current time. */
 #include "commands/rollup/rollup.h"
 #include "model/reading.h"
 #include "model/time/time_cut.h"
@@ -7,7 +7,7 @@
 #include "util/error.h"
 
 #define MS_PER_S G_GINT64_CONSTANT(1000)
-#define NOON_S (12 * 3600) /* clocks are not set at noon */
+#define NOON_S (12 * 3600) /* clocks never change at noon */
 
 static const TideTimeCut day_cut = {.unit = TIDE_CUT_DAY};
 
@@ -38,12 +38,12 @@ tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRoll
   } else {
     TideTimeElements date;
     if (!read_date(text, &date))
-      return tide_fail(error, TIDE_ERROR_USAGE, "takes a day such as 2017-07-26, got '%s'", text);
+      return tide_fail(error, TIDE_ERROR_USAGE, "needs a day such as 2017-07-26, got '%s'", text);
     gint64 noon_s = tide_time_elements_local_s(&date) + NOON_S;
     TideLocalMoments noon = tide_zone_moments_of_local(zone, noon_s);
     noon_utc_s = noon.utc_s[0];
     if (noon.n == 0)
-      return tide_fail(error, TIDE_ERROR_USAGE, "takes a day, and '%s' has none called '%s'",
+      return tide_fail(error, TIDE_ERROR_USAGE, "needs a day, but '%s' has none named '%s'",
                        g_time_zone_get_identifier(zone), text);
     set_day(zone, noon_utc_s * MS_PER_S * TIDE_NS_PER_MS, ret_day);
   }

@@ -1,10 +1,9 @@
-/* Copies, or counts, the cells of a time range from all ranges of a table: several threads, each with a connection and
- * a page of its own, so memory is bounded by the threads and not by the table.
+/* Copies, or counts, the cells of a time range from all ranges of a table with several threads, each with its own
+ * connection and page, so memory is limited by the threads and not by the table.
  *
- * HBase itself leaves out the cells of other times (and whole files that hold none), so a day of a table that is keyed
- * by sensor costs a walk over the keys, not over the network. A page that meets a lost connection is read again behind
- * the last row, and a call that failed is sent again: the cells keep their times, so writing one twice changes nothing.
- */
+ * HBase itself skips cells of other times (and whole files without any in the range), so copying a day of a table keyed
+ * by sensor walks over the keys without sending them. After a lost connection a page is read again after the last row,
+ * and a failed call is repeated: the cells keep their times, so writing one twice changes nothing. */
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
 #include "commands/read/range_reader.h"
@@ -15,26 +14,26 @@
 #include "util/lock.h"
 #include "util/pace.h"
 
-/* Rows of a page at the most, and about its bytes: what one thread holds. Wide rows have some 100 cells of 50 bytes. */
+/* Maximum rows of a page and its approximate bytes, for one thread. Wide rows have some 100 cells of 50 bytes. */
 #define PAGE_ROWS 1000u
 #define PAGE_BYTES (4u * 1024 * 1024)
 
-/* How often marks are kept: what a kill repeats at the most. */
+/* Interval of saving marks: the maximum work that a kill repeats. */
 #define SAVE_INTERVAL_US TIDE_US_PER_S
 #define LOOK_INTERVAL_US (TIDE_US_PER_S / 5)
 
 typedef struct Job {
-  const TideRollupOptions *options; /* read-only, but for the marks, which are under lock */
+  const TideRollupOptions *options; /* read-only except the marks, which are under lock */
   /* under lock */
   TideMutex lock;
   TideCond changed;
   TidePace pace; /* of rows */
   guint next_range;
   guint32 running;
-  GError *error; /* owned: the first one, which ends the job */
+  GError *error; /* owned: the first error, which ends the job */
 } Job;
 
-/* One thread, and the range that it works on. */
+/* One thread with its current range. */
 typedef struct Worker {
   Job *job;
   TideGatewaySession *session; /* owned */
@@ -42,18 +41,18 @@ typedef struct Worker {
   TideRangeReader *reader;     /* owned */
   const TideResultRow *row;    /* the reader's next; NULL at the end */
   TideBuffer last_row;
-  TideBuffer cells; /* of the put being made */
+  TideBuffer cells; /* of the current put */
   guint32 n_cells;
-  TideBuffer puts; /* of the call being made */
+  TideBuffer puts; /* of the current call */
   guint32 n_puts;
   TideBuffer prefix;
   TideRollupCounts counts; /* since the mark */
   gint64 progress_us;
 } Worker;
 
-/* ---- the job's lock ---- */
+/* ---- under the job's lock ---- */
 
-/* Ends the job. @error: (transfer full): dropped when it has ended already. */
+/* Ends the job. @error: (transfer full): dropped if the job has already ended. */
 static void
 fail(Job *job, GError *error)
 {
@@ -65,7 +64,7 @@ fail(Job *job, GError *error)
   g_clear_error(&error);
 }
 
-/* FALSE: the job ends before that. */
+/* FALSE: the job ended before. */
 static gboolean
 wait_until(Job *job, gint64 until_us)
 {
@@ -77,7 +76,7 @@ wait_until(Job *job, gint64 until_us)
   return goes_on;
 }
 
-/* The next range that is not done; NULL at the end. */
+/* Returns the next unfinished range; NULL at the end. */
 static TideRollupRange *
 take_range(Job *job)
 {
@@ -92,10 +91,10 @@ take_range(Job *job)
   return range;
 }
 
-/* ---- calls, again and again ---- */
+/* ---- calls with retries ---- */
 
-/* Calls until it succeeds, with the pauses of the daemon's writers. FALSE when the job ends: of a failure that another
- * try does not change, too, and when nothing moved for too long. */
+/* Repeats the call until it succeeds, with the pauses of the daemon's writers. FALSE when the job ends: also on a
+ * persistent failure, and when there was no progress for too long. */
 static gboolean
 call_until_done(Worker *worker, gboolean (*call)(Worker *worker, GError **error))
 {
@@ -152,7 +151,7 @@ end_put(Worker *worker, TideWireProtocol protocol, TideBytes row)
   worker->n_cells = 0;
 }
 
-/* Encodes @row behind what waits, and sends what is full; a row that is wider than a call goes in several. */
+/* Encodes @row after the waiting ones, and sends full calls; a row that exceeds a call is sent in several. */
 static gboolean
 copy_row(Worker *worker, const TideResultRow *row)
 {
@@ -176,7 +175,7 @@ copy_row(Worker *worker, const TideResultRow *row)
   return TRUE;
 }
 
-/* Sends what waits; what was read up to the last row counts from then on. FALSE when the job ends. */
+/* Sends the waiting rows; all rows read so far then count. FALSE when the job ends. */
 static gboolean
 finish_page(Worker *worker)
 {
@@ -221,7 +220,7 @@ work_through(Worker *worker)
   return FALSE;
 }
 
-/* Goes on behind the mark. */
+/* Continues after the mark. */
 static gboolean
 work_on_range(Worker *worker, TideRollupRange *range)
 {
@@ -230,7 +229,7 @@ work_on_range(Worker *worker, TideRollupRange *range)
   TideKeyRange keys = {0};
   tide_buffer_append_bytes(&keys.start, tide_buffer_bytes(mark->len > 0 ? mark : &range->keys.start));
   if (mark->len > 0)
-    tide_buffer_append_byte(&keys.start, 0); /* the first key behind it */
+    tide_buffer_append_byte(&keys.start, 0); /* the first key after it */
   tide_buffer_append_bytes(&keys.stop, tide_buffer_bytes(&range->keys.stop));
   TideGatewayTable table = {.session = worker->session, .name = of->count_only ? of->marks->target : of->marks->source};
   TideRangeReaderOptions options = {
@@ -250,7 +249,7 @@ work_on_range(Worker *worker, TideRollupRange *range)
   return done;
 }
 
-/* The thread's owner function. */
+/* The thread's main function. */
 static void
 run_worker(gpointer data)
 {
@@ -271,9 +270,9 @@ run_worker(gpointer data)
   tide_mutex_unlock(&job->lock);
 }
 
-/* ---- the whole ---- */
+/* ---- the job ---- */
 
-/* Until the threads have ended: shows how far they are, keeps the marks, and looks whether to stop. */
+/* Shows the progress, saves the marks and checks for a stop until the threads have ended. */
 static void
 watch(Job *job)
 {
@@ -290,7 +289,7 @@ watch(Job *job)
     now_us = tide_now_us();
     guint64 rows = tide_rollup_marks_count(options->marks).rows;
     if (*options->stop != 0 && is_running)
-      tide_fail(&error, TIDE_ERROR_CANCELLED, "stopped before all was done");
+      tide_fail(&error, TIDE_ERROR_CANCELLED, "stopped before everything was done");
     else if (now_us >= save_us && tide_rollup_marks_save(options->marks, options->marks_path, &error))
       save_us = now_us + SAVE_INTERVAL_US;
     tide_mutex_unlock(&job->lock);

@@ -1,12 +1,11 @@
-/* How far a rollup has come: its ranges of row keys, and in each the last row that HBase has acknowledged. Kept in a
- * file, so that one that was killed goes on where it was; without the file it begins anew, which changes nothing but
- * the time. */
+/* The progress of a rollup: its ranges of row keys, and the last row of each that HBase has acknowledged. Stored in a
+ * file, so that a killed rollup continues; without the file it starts again, which only costs time. */
 #include "commands/rollup/rollup.h"
 #include "util/error.h"
 
 #include <string.h>
 
-/* The file is a GKeyFile: a group for the whole, and one for each range. Row keys stand in hex. */
+/* The file is a GKeyFile with one group for the rollup and one for each range. Row keys are hexadecimal. */
 #define GROUP "rollup"
 #define VERSION 1
 
@@ -76,7 +75,7 @@ tide_rollup_marks_count(const TideRollupMarks *marks)
   return counts;
 }
 
-/* Of a range's row keys, which stand in hex. */
+/* A range's row keys, in hex. */
 static const char *const key_names[] = {"start", "stop", "mark"};
 
 static TideBuffer *
@@ -113,7 +112,7 @@ tide_rollup_marks_text(const TideRollupMarks *marks)
   return g_key_file_to_data(file, NULL, NULL);
 }
 
-/* What is read: the first fault is kept, and all that follows is not looked at. */
+/* Reads a value; the first fault is kept, and later calls do nothing. */
 static char *
 read_text(GKeyFile *file, const char *group, const char *name, GError **fault)
 {
@@ -138,7 +137,7 @@ read_range(GKeyFile *file, const char *group, TideRollupRange *range, GError **f
   for (gsize i = 0; i < G_N_ELEMENTS(key_names); i++) {
     g_autofree char *hex = read_text(file, group, key_names[i], fault);
     if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), key_at(range, i)))
-      g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is no pairs of hex digits", key_names[i], group);
+      g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is not pairs of hex digits", key_names[i], group);
   }
   range->done = read_boolean(file, group, "done", fault);
   range->counts.rows = (guint64)read_number(file, group, "rows", fault);
@@ -153,7 +152,7 @@ tide_rollup_marks_read(const char *text, GError **error)
   (void)g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, &fault);
   gint64 version = read_number(file, GROUP, "version", &fault);
   if (fault == NULL && version != VERSION)
-    g_set_error(&fault, TIDE_ERROR, TIDE_ERROR_DATA, "it is of version %" G_GINT64_FORMAT ", this program writes %d",
+    g_set_error(&fault, TIDE_ERROR, TIDE_ERROR_DATA, "it has version %" G_GINT64_FORMAT ", but this program writes %d",
                 version, VERSION);
   g_autofree char *source = read_text(file, GROUP, "source", &fault);
   g_autofree char *target = read_text(file, GROUP, "target", &fault);
@@ -161,7 +160,7 @@ tide_rollup_marks_read(const char *text, GError **error)
   g_autoptr(TideRollupMarks) marks = tide_rollup_marks_new(source, target, from_ms, to_ms);
   marks->cluster = g_key_file_get_string(file, GROUP, "cluster", NULL);
   marks->done = read_boolean(file, GROUP, "done", &fault);
-  /* A range that is announced and not there ends the loop: a number alone allocates nothing. */
+  /* The first missing range ends the loop: a large number alone allocates nothing. */
   gint64 n_ranges = read_number(file, GROUP, "ranges", &fault);
   for (gint64 i = 0; i < n_ranges && fault == NULL; i++) {
     g_autofree char *group = g_strdup_printf("range %" G_GINT64_FORMAT, i);
@@ -196,6 +195,6 @@ tide_rollup_marks_load(const char *path, GError **error)
   }
   TideRollupMarks *marks = tide_rollup_marks_read(text, error);
   if (marks == NULL)
-    g_prefix_error(error, "'%s' holds no rollup's marks (remove it to begin anew): ", path);
+    g_prefix_error(error, "'%s' contains no valid marks of a rollup (remove it to start again): ", path);
   return marks;
 }

@@ -1,4 +1,4 @@
-/* `tidemark rollup`: the nightly batch: one day of a table that is keyed by sensor, copied into a table of its own. */
+/* `tidemark rollup`: the nightly batch: copies one day of a table keyed by sensor into a table of its own. */
 #include "commands/rollup/rollup.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
@@ -19,7 +19,7 @@
 #define DEFAULT_THREADS 4
 #define MAX_THREADS 64
 
-#define DEFAULT_STALL_TIMEOUT_MS (5 * 60 * 1000) /* longer than a gateway or a region needs to come back */
+#define DEFAULT_STALL_TIMEOUT_MS (5 * 60 * 1000) /* longer than a gateway or a region needs to recover */
 
 typedef struct RollupOptions {
   const char *day;
@@ -38,11 +38,11 @@ typedef struct Rollup {
   const TideTable *source; /* borrowed */
   TideRollupDay day;
   char *target;             /* owned: the table's name */
-  char *cluster;            /* owned: where both tables are; NULL: not told */
+  char *cluster;            /* owned: the cluster of both tables; NULL: unknown */
   char *marks_path;         /* owned; NULL: marks cannot be kept */
   TideRollupMarks *marks;   /* owned */
-  gboolean was_resumed;     /* goes on where an earlier run ended */
-  gboolean was_copied;      /* marks say that an earlier run has copied of this source into the target */
+  gboolean was_resumed;     /* continues an interrupted run */
+  gboolean was_copied;      /* according to the marks, an earlier run has copied this source into the target */
   const volatile int *stop; /* set by a signal */
 } Rollup;
 
@@ -55,26 +55,25 @@ clear_rollup(Rollup *rollup)
   tide_rollup_marks_free(rollup->marks);
 }
 
-/* ---- what is asked for ---------------------------------------------------------------------------------------------
- */
+/* ---- arguments --------------------------------------------------------------------------------------------- */
 
 static gboolean
 check_source(const TideTable *source, GError **error)
 {
   const char *why = NULL;
   if (source->latest != TIDE_LATEST_NONE)
-    why = "it is a latest table, which holds no days";
+    why = "it is a latest table, which has no days";
   else if (tide_table_is_template(source))
-    why = "it makes a table for each date already";
+    why = "it already has a table for each date";
   else if (source->cell_time != TIDE_CELL_TIME_EVENT)
-    why = "its cells carry another time than the event's, by which a day is told";
+    why = "its cells have another time than the event time, which determines the day";
   if (why == NULL)
     return TRUE;
   return tide_fail(error, TIDE_ERROR_USAGE, "'%s' cannot be rolled up: %s", source->name, why);
 }
 
-/* The table that is named, or the only one that is kept by days. Of others a day can be copied, too, but hardly anybody
- * who does not say so wants it. */
+/* Returns the named table, or the only one stored by day. A day of other tables can be copied, too, but only if they
+ * are named, as this is rarely intended. */
 static const TideTable *
 choose_source(const TideConfig *config, const GPtrArray *arguments, GError **error)
 {
@@ -94,7 +93,7 @@ choose_source(const TideConfig *config, const GPtrArray *arguments, GError **err
   if (n_fit == 1)
     return only;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "%s: name the table to roll up",
-              n_fit == 0 ? "no declared table is kept by days" : "several declared tables are kept by days");
+              n_fit == 0 ? "no declared table is stored by day" : "several declared tables are stored by day");
   return NULL;
 }
 
@@ -111,16 +110,15 @@ choose_day(Rollup *rollup, gint64 now_ms, GError **error)
   g_autofree char *end = tide_time_text(rollup->day.to_ms);
   return tide_fail(
       error, TIDE_ERROR_USAGE,
-      "the day %s is not over before %s: readings would be missing; wait, or give --allow-open-day and later "
-      "--refresh",
+      "the day %s is not over before %s: readings would be missing; wait, or use --allow-open-day and later --refresh",
       rollup->day.name, end);
 }
 
 /* ---- marks ---------------------------------------------------------------------------------------------------------
  */
 
-/* The marks of an earlier run that this one goes on from, if the copy is there; none after --refresh. Those of another
- * cluster say nothing of a table here. */
+/* Loads the marks of an earlier run to continue from, if the copy exists; none after --refresh. Marks of another
+ * cluster do not apply to a table here. */
 static gboolean
 load_marks(Rollup *rollup, GError **error)
 {
@@ -135,7 +133,7 @@ load_marks(Rollup *rollup, GError **error)
   if (marks == NULL)
     return TRUE;
   if (marks->cluster != NULL && rollup->cluster != NULL && strcmp(marks->cluster, rollup->cluster) != 0) {
-    printf("%s: the marks in '%s' are of a copy in another cluster: copying from the beginning\n", rollup->target,
+    printf("%s: the marks in '%s' are for a copy in another cluster: copying from the beginning\n", rollup->target,
            rollup->marks_path);
     return TRUE;
   }
@@ -145,8 +143,8 @@ load_marks(Rollup *rollup, GError **error)
   if (!rollup->was_copied || strcmp(marks->target, rollup->target) != 0 || marks->from_ms != rollup->day.from_ms ||
       marks->to_ms != rollup->day.to_ms)
     return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'%s' was rolled up from '%s', another day or zone (the marks are in '%s'): give another --to, or "
-                     "--refresh to copy this one into it too",
+                     "'%s' was rolled up from '%s' for another day or zone (the marks are in '%s'): use another --to, "
+                     "or --refresh to copy this day into it too",
                      rollup->target, marks->source, rollup->marks_path);
   rollup->marks = g_steal_pointer(&marks);
   return TRUE;
@@ -155,7 +153,7 @@ load_marks(Rollup *rollup, GError **error)
 /* ---- tables --------------------------------------------------------------------------------------------------------
  */
 
-/* One range for each region; fewer and narrower ones where the key begins with the time. */
+/* One range for each region; fewer and narrower ones if the key begins with the time. */
 static gboolean
 plan_ranges(Rollup *rollup, const GPtrArray *regions, GError **error)
 {
@@ -181,7 +179,7 @@ plan_ranges(Rollup *rollup, const GPtrArray *regions, GError **error)
   return TRUE;
 }
 
-/* Like the source, split where its regions are. */
+/* Created like the source, split at its regions. */
 static gboolean
 create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray *regions, GError **error)
 {
@@ -200,7 +198,7 @@ create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray
     return FALSE;
   if (creation != TIDE_TABLE_CREATED_PLAIN)
     return TRUE;
-  /* Without attributes: what its key is must be known another way when it is there the next time. */
+  /* It has no attributes: its key must be stored elsewhere for the next check. */
   g_auto(TideFingerprintStore) store = {0};
   TideFingerprintLocation location;
   g_autofree char *fingerprint = tide_fingerprint_text(&target, rollup->config->names);
@@ -208,13 +206,13 @@ create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray
   if (!tide_fingerprint_store_write(&store, tide_gateway_session_client(session), rollup->target, fingerprint,
                                     &location, error))
     return FALSE;
-  tide_say("tidemark rollup: '%s' is created with one region: a framed gateway cannot create it with split points",
+  tide_say("tidemark rollup: creating '%s' with one region: a framed gateway cannot create it with split points",
            rollup->target);
   return TRUE;
 }
 
-/* Whether the table @description, which is there, can take a copy: it has the families and the key of the source, and
- * no rows but those that a rollup has copied. */
+/* Checks that the existing table @description can hold a copy: it has the families and the key of the source, and no
+ * rows except those copied by a rollup. */
 static gboolean
 check_target(const Rollup *rollup, TideGatewaySession *session, const TideTableDescription *description, GError **error)
 {
@@ -223,9 +221,10 @@ check_target(const Rollup *rollup, TideGatewaySession *session, const TideTableD
   for (guint i = 0; i < target.families->len; i++) {
     const char *family = ((const TideFamilySettings *)g_ptr_array_index(target.families, i))->name;
     if (tide_family_settings_find(description->families, tide_bytes_of_string(family)) == NULL)
-      return tide_fail(error, TIDE_ERROR_USAGE,
-                       "'%s' exists and has no family '%s', so it is no copy of '%s': name another with '--to'",
-                       target.name, family, rollup->source->name);
+      return tide_fail(
+          error, TIDE_ERROR_USAGE,
+          "'%s' exists without the family '%s', so it is not a copy of '%s': name another table with '--to'",
+          target.name, family, rollup->source->name);
   }
   g_auto(TideFingerprintStore) store = {0};
   g_auto(TideFingerprintFinding) finding = {0};
@@ -235,20 +234,20 @@ check_target(const Rollup *rollup, TideGatewaySession *session, const TideTableD
   if (!tide_fingerprint_store_compare(&store, client, &target, description, &finding, error))
     return FALSE;
   if (finding.verdict == TIDE_FINGERPRINT_CHANGED)
-    return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'%s' exists and has rows of another key [%s], so it is no copy of '%s': name another with '--to'",
-                     target.name, finding.stored.text, rollup->source->name);
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
+        "'%s' exists with rows of another key [%s], so it is not a copy of '%s': name another table with '--to'",
+        target.name, finding.stored.text, rollup->source->name);
   if (finding.verdict == TIDE_FINGERPRINT_NOT_STORED && !rollup->was_copied &&
       !tide_fingerprint_store_is_empty(&store, client, target.name, &is_empty, error))
     return FALSE;
-  return is_empty ||
-         tide_fail(error, TIDE_ERROR_USAGE,
-                   "'%s' exists and has rows, and nothing says that they are a copy of '%s': name another with "
-                   "'--to', or drop it",
-                   target.name, rollup->source->name);
+  return is_empty || tide_fail(error, TIDE_ERROR_USAGE,
+                               "'%s' exists with rows that are not known to be a copy of '%s': name another table with "
+                               "'--to', or drop it",
+                               target.name, rollup->source->name);
 }
 
-/* Finds out whether the target is there; marks of a copy that is not there any more are forgotten. */
+/* Checks whether the target exists; marks of a copy that no longer exists are discarded. */
 static gboolean
 find_target(Rollup *rollup, TideGatewaySession *session, GError **error)
 {
@@ -258,7 +257,7 @@ find_target(Rollup *rollup, TideGatewaySession *session, GError **error)
   if (description != NULL)
     return check_target(rollup, session, description, error);
   if (!g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_NOT_FOUND)) {
-    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot look at table '%s': ", rollup->target);
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot describe table '%s': ", rollup->target);
     return FALSE;
   }
   if (rollup->marks != NULL)
@@ -285,7 +284,7 @@ prepare_tables(Rollup *rollup, GError **error)
   if (regions == NULL)
     return FALSE;
   if (regions->len == 0)
-    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "there is no table '%s' in HBase", rollup->source->name);
+    return tide_fail(error, TIDE_ERROR_NOT_FOUND, "table '%s' does not exist in HBase", rollup->source->name);
   if (!tide_hbase_client_check_whole(client, name, regions, error) || !find_target(rollup, session, error))
     return FALSE;
   rollup->was_resumed = rollup->marks != NULL;
@@ -304,7 +303,7 @@ job_options(const Rollup *rollup, TideRollupMarks *marks)
       .cluster = rollup->cluster,
       .marks = marks,
       .threads = (guint32)rollup->options->threads,
-      .ttl_ms = rollup->source->ttl_ms, /* a read does not give it back, but it is counted from the cells' time */
+      .ttl_ms = rollup->source->ttl_ms, /* reads do not return it, but HBase counts it from the cells' time */
       .stall_timeout_us = rollup->options->stall_timeout_ms * TIDE_US_PER_MS,
       .stop = rollup->stop,
   };
@@ -319,7 +318,7 @@ copy_day(const Rollup *rollup, GError **error)
   return tide_rollup_job_run(&options, error);
 }
 
-/* What the target holds of the day. */
+/* Counts the day's cells in the target. */
 static gboolean
 count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, GError **error)
 {
@@ -339,7 +338,7 @@ counts_text(TideRollupCounts counts)
   return g_strdup_printf("%s, %s", rows, cells);
 }
 
-/* The counts of both tables, and what it means where they differ. Returns: whether they are the same. */
+/* Prints the counts of both tables, and explains a difference. Returns: TRUE if they are equal. */
 static gboolean
 compare_counts(const Rollup *rollup, TideRollupCounts copied, TideRollupCounts counted)
 {
@@ -348,16 +347,16 @@ compare_counts(const Rollup *rollup, TideRollupCounts copied, TideRollupCounts c
   if (is_same)
     printf("verified: HBase holds %s of that day in '%s'\n", held, rollup->target);
   else
-    printf("DIFFERENT: HBase holds %s of that day in '%s', and %s were copied: readings that came meanwhile, or other "
+    printf("DIFFERENT: HBase holds %s of that day in '%s', but %s were copied: there were late readings or other "
            "writers; run it again with --refresh\n",
            held, rollup->target, expected);
   return is_same;
 }
 
-/* Whether the target holds as much as the marks say. They may be of a copy in another cluster, or of one that was
- * dropped and created again: then all is copied once more. */
+/* Checks whether the target holds as much as the marks claim. They may be of a copy in another cluster, or of a table
+ * that was dropped and created again: then everything is copied again. */
 static gboolean
-look_whether_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
+check_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
 {
   TideRollupCounts copied = tide_rollup_marks_count(rollup->marks), counted;
   if (!count_copy(rollup, &counted, error))
@@ -366,7 +365,7 @@ look_whether_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
   if (*ret_is_done)
     return TRUE;
   g_autofree char *found = tide_count_of(counted.rows, "row", NULL), *expected = tide_count_text(copied.rows);
-  printf("%s: it holds %s of the day, not the %s that an earlier run has copied: copying from the beginning\n",
+  printf("%s: it holds %s of the day, not the %s copied by an earlier run: copying from the beginning\n",
          rollup->target, found, expected);
   rollup->was_resumed = FALSE;
   TideRollupMarks *anew = tide_rollup_marks_anew(rollup->marks);
@@ -381,14 +380,15 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
   gint64 start_us = tide_now_us();
   TideRollupCounts counted;
   gboolean is_done = FALSE;
-  if (!prepare_tables(rollup, error) || (rollup->marks->done && !look_whether_done(rollup, &is_done, error)))
+  if (!prepare_tables(rollup, error) || (rollup->marks->done && !check_done(rollup, &is_done, error)))
     return FALSE;
   if (is_done) {
-    printf("%s: the day %s is copied already; --refresh copies what came later\n", rollup->target, rollup->day.name);
+    printf("%s: the day %s is already copied; use --refresh to copy later readings\n", rollup->target,
+           rollup->day.name);
     return TRUE;
   }
   if (rollup->was_resumed)
-    printf("%s: going on where an earlier run ended\n", rollup->target);
+    printf("%s: continuing an interrupted run\n", rollup->target);
   fflush(stdout);
   if (!copy_day(rollup, error))
     return FALSE;
@@ -410,7 +410,7 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* The target belongs to this command, and not to the daemon or to HBase. */
+/* The target is this command's, not a table of the daemon or of HBase. */
 static gboolean
 check_target_name(const Rollup *rollup, GError **error)
 {
@@ -419,12 +419,10 @@ check_target_name(const Rollup *rollup, GError **error)
   const TideTable *known = tide_table_of_name(rollup->config, rollup->target);
   if (known != NULL && (known->declared == NULL || tide_table_is_template(known->declared)))
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' is a table that the daemon writes: a day is copied into a table of its own, name another with "
-                "'--to'",
-                quoted);
+                "'%s' is written by the daemon, but a day needs its own table: name another table with '--to'", quoted);
   else if (!tide_config_check_table_name(rollup->target, &reason))
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' %s: a day is copied into a table of its own, name another with '--to'", quoted, reason->message);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' %s: a day needs its own table, name another with '--to'",
+                quoted, reason->message);
   else
     return TRUE;
   return FALSE;
@@ -452,7 +450,7 @@ begin_rollup(TideCommandCall *call, GError **error)
   if (directory != NULL)
     rollup.marks_path = g_build_filename(directory, marks_name, NULL);
   else
-    tide_say("tidemark rollup: cannot make a directory for marks (%s): a rollup that is killed begins anew",
+    tide_say("tidemark rollup: cannot create a directory for marks (%s): a killed rollup starts again",
              g_strerror(errno));
   rollup.stop = tide_stop_signal_install();
   gboolean ok = roll_up(call, &rollup, error);

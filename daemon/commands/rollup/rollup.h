@@ -1,4 +1,4 @@
-/* The nightly batch: which day it is of, how far it has come, and the copying itself, for the files of this room. */
+/* The nightly batch: its day, its progress and the copying itself, for the files of this room. */
 #pragma once
 
 #include "config/config.h"
@@ -9,14 +9,14 @@ G_BEGIN_DECLS
 
 typedef struct TideRollupDay {
   char name[9];   /* "20170726" */
-  gint64 from_ms; /* [from, to), epoch; 23 to 25 hours in zones whose clocks are set */
+  gint64 from_ms; /* [from, to), epoch; 23 to 25 hours in zones with clock changes */
   gint64 to_ms;
 } TideRollupDay;
 
 /**
  * tide_rollup_day_parse: the day @text, "2017-07-26" or "20170726", by the clocks of @zone (NULL: UTC).
- * @text: NULL is the day before the one that @now_ms is in
- * Errors: TIDE_ERROR_USAGE, to be put behind the option's name.
+ * @text: NULL is the day before that of @now_ms
+ * Errors: TIDE_ERROR_USAGE, to be appended to the option's name.
  */
 gboolean tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRollupDay *ret_day,
                                GError **error) G_GNUC_WARN_UNUSED_RESULT;
@@ -28,10 +28,10 @@ typedef struct TideRollupCounts {
   guint64 cells;
 } TideRollupCounts;
 
-/* One region of the source, as it was when the rollup began, or a part of it. */
+/* One region of the source at the start of the rollup, or a part of it. */
 typedef struct TideRollupRange {
   TideKeyRange keys;
-  TideBuffer mark; /* the last row that was copied; empty: none */
+  TideBuffer mark; /* the last copied row; empty: none */
   gboolean done;
   TideRollupCounts counts; /* up to the mark */
 } TideRollupRange;
@@ -39,7 +39,7 @@ typedef struct TideRollupRange {
 typedef struct TideRollupMarks {
   char *source;   /* owned: the tables' names */
   char *target;   /* owned */
-  char *cluster;  /* owned: the id of that in which both are; NULL: not told, as by an earlier version */
+  char *cluster;  /* owned: the id of their cluster; NULL: unknown, as from an earlier version */
   gint64 from_ms; /* cell times, [from, to) */
   gint64 to_ms;
   gboolean done;  /* all ranges are copied and counted */
@@ -54,42 +54,41 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRollupMarks, tide_rollup_marks_free)
 /* Adds the range [@start, @stop), with nothing copied yet. */
 void tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop);
 
-/* The same ranges, of which nothing is copied. (transfer full) */
+/* The same ranges, with nothing copied. (transfer full) */
 TideRollupMarks *tide_rollup_marks_anew(const TideRollupMarks *marks);
 
-/* Of all ranges together. */
+/* The sum over all ranges. */
 TideRollupCounts tide_rollup_marks_count(const TideRollupMarks *marks);
 
-/* As text, and back. Errors of read: TIDE_ERROR_DATA, with what is wrong. */
+/* Conversion to text, and back. Errors of read: TIDE_ERROR_DATA, with the problem. */
 char *tide_rollup_marks_text(const TideRollupMarks *marks); /* (transfer full) */
 TideRollupMarks *tide_rollup_marks_read(const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Writes that text: the file is replaced as a whole, and on the disk when this returns. @path: NULL: nowhere. Errors:
- * IO. */
+/* Writes that text: replaces the whole file, which is on disk on return. @path: NULL: nowhere. Errors: IO. */
 gboolean tide_rollup_marks_save(const TideRollupMarks *marks, const char *path,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* NULL without an error where there is no file. Errors: IO, and those of read. */
+/* NULL without an error if there is no file. Errors: IO, and those of read. */
 TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* ---- job.c ---- */
 
 typedef struct TideRollupOptions {
   const TideConfig *config; /* borrowed */
-  const char *cluster;      /* borrowed: as of tide_gateway_session_cluster() */
-  TideRollupMarks *marks;   /* borrowed: say what there is to do, and are brought up to date meanwhile */
-  const char *marks_path;   /* where they are kept, every second and at the end; NULL: nowhere */
-  gboolean count_only;      /* counts what the target holds of the ranges, instead of copying the source's */
+  const char *cluster;      /* borrowed: see tide_gateway_session_cluster() */
+  TideRollupMarks *marks;   /* borrowed: define the work, and are updated during it */
+  const char *marks_path;   /* saved here every second and at the end; NULL: nowhere */
+  gboolean count_only;      /* counts the target's cells in the ranges instead of copying the source's */
   guint32 threads;          /* at least 1 */
-  guint64 rate_rows_per_s;  /* of all threads; 0: not limited */
+  guint64 rate_rows_per_s;  /* for all threads; 0: unlimited */
   gint64 ttl_ms;           /* rows are written with this time to live, which HBase counts from a cell's time; 0: none */
-  gint64 stall_timeout_us; /* one range without any progress for this long ends the job */
-  const volatile int *stop; /* borrowed: not 0 ends it after the pages in hand */
+  gint64 stall_timeout_us; /* a range without progress for this long ends the job */
+  const volatile int *stop; /* borrowed: not 0 ends it after the current pages */
 } TideRollupOptions;
 
 /**
- * tide_rollup_job_run: do it all; blocks. Its threads are "tide-rollup-N".
- * Errors: of the range that failed first, or of the marks; CANCELLED after a stop that left work.
+ * tide_rollup_job_run: do the whole job; blocks. Its threads are "tide-rollup-N".
+ * Errors: of the first failed range, or of the marks; CANCELLED after a stop that left work.
  */
 gboolean tide_rollup_job_run(const TideRollupOptions *options, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

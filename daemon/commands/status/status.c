@@ -1,4 +1,4 @@
-/* `tidemark status`: how a running daemon is, once or again and again. */
+/* `tidemark status`: shows the state of a running daemon, once or repeatedly. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -11,7 +11,7 @@
 #define WATCH_SECONDS 2.0
 #define MAX_WATCH_SECONDS 86400.0
 
-/* How soon a signal ends the waiting. */
+/* Interval of checks for a signal while waiting. */
 #define WAIT_US (TIDE_US_PER_S / 10)
 
 typedef enum Format { FORMAT_TABLE, FORMAT_JSON } Format;
@@ -24,9 +24,9 @@ typedef struct StatusOptions {
   int format;
 } StatusOptions;
 
-/* One look. */
+/* Shows the status once. */
 static gboolean
-look(TideCommandCall *call, GError **error)
+show_once(TideCommandCall *call, GError **error)
 {
   const StatusOptions *options = call->options;
   g_autofree char *page = tide_status_page_get(&options->page, call->config, error);
@@ -55,8 +55,8 @@ wait_for(double seconds, const volatile int *stop)
     g_usleep((gulong)MIN(left_us, WAIT_US));
 }
 
-/* Until a signal. On a terminal each look takes the place of the one before; a daemon that does not answer is told, and
- * asked again. */
+/* Repeats until a signal. On a terminal each output replaces the previous one; a daemon that does not answer is
+ * reported and asked again. */
 static gboolean
 watch(TideCommandCall *call, double seconds)
 {
@@ -69,7 +69,7 @@ watch(TideCommandCall *call, double seconds)
       putchar('\n');
     if (is_screen)
       fputs("\033[H\033[2J", stdout);
-    if (!look(call, &error))
+    if (!show_once(call, &error))
       call->exit_code = tide_command_fail(call->command, error);
     fflush(stdout);
     wait_for(seconds, stop);
@@ -91,8 +91,7 @@ read_seconds(const TideCommandCall *call, double *ret_seconds, GError **error)
       *ret_seconds <= MAX_WATCH_SECONDS)
     return TRUE;
   return tide_fail(error, TIDE_ERROR_USAGE,
-                   "'%s' is not understood: --watch may be followed by the seconds between two looks, 0.1 to 86400",
-                   text);
+                   "invalid interval '%s': --watch accepts the seconds between two updates, 0.1 to 86400", text);
 }
 
 static gboolean
@@ -103,11 +102,11 @@ show_status(TideCommandCall *call, GError **error)
   if (!read_seconds(call, &seconds, error))
     return FALSE;
   if (options->page.url == NULL && !tide_command_load_config(call)) {
-    tide_say("The daemon may still run with the file as it was: '--url http://127.0.0.1:9464', or what its "
-             "service.http was, asks it.");
+    tide_say("The daemon may still run with the previous file: use '--url http://127.0.0.1:9464', or its previous "
+             "service.http.");
     return FALSE;
   }
-  return options->watch ? watch(call, seconds) : look(call, error);
+  return options->watch ? watch(call, seconds) : show_once(call, error);
 }
 
 static const TideOption status_options[] = {

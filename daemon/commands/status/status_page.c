@@ -1,6 +1,6 @@
-/* Asks a daemon's endpoint for its page /status, over TCP, TLS or a Unix socket.
+/* Fetches the page /status from a daemon's endpoint, over TCP, TLS or a Unix socket.
  *
- * Threads: one at a time. Blocks: ten seconds at the most. */
+ * Threads: one at a time. Blocks: at most ten seconds. */
 #include "commands/status/status_view.h"
 #include "thrift/client/tls_context.h"
 #include "util/error.h"
@@ -28,11 +28,11 @@ typedef struct Exchange {
 static gboolean
 refuse_address(GError **error, const TideConfig *config, const char *why)
 {
-  return tide_fail(error, TIDE_ERROR_CONFIG, "service.http is '%s', %s: say where the daemon is with --url",
+  return tide_fail(error, TIDE_ERROR_CONFIG, "service.http is '%s', %s: set the daemon's address with --url",
                    config->service.http_listen, why);
 }
 
-/* All interfaces are reached by the loopback's. */
+/* The loopback address reaches a server on all interfaces. */
 static char *
 host_of(const struct sockaddr_storage *address, guint16 *ret_port)
 {
@@ -50,7 +50,7 @@ host_of(const struct sockaddr_storage *address, guint16 *ret_port)
   return g_strdup_printf("[%s]", inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof text));
 }
 
-/* Where the daemon of @config listens. */
+/* Finds the address of @config's daemon. */
 static gboolean
 find_endpoint(Exchange *exchange, const TideConfig *config, GError **error)
 {
@@ -58,7 +58,7 @@ find_endpoint(Exchange *exchange, const TideConfig *config, GError **error)
   if (!tide_listen_address_parse(config->service.http_listen, &address, error))
     return FALSE;
   if (address.is_off)
-    return refuse_address(error, config, "so that the daemon has no endpoint");
+    return refuse_address(error, config, "so the daemon has no endpoint");
   const char *scheme = config->service.http_tls.certificate != NULL ? "https" : "http";
   if (address.address.ss_family == AF_UNIX) {
     exchange->socket_path = g_strdup(((const struct sockaddr_un *)&address.address)->sun_path);
@@ -68,7 +68,7 @@ find_endpoint(Exchange *exchange, const TideConfig *config, GError **error)
   guint16 port;
   g_autofree char *host = host_of(&address.address, &port);
   if (port == 0)
-    return refuse_address(error, config, "a port that is drawn at the start");
+    return refuse_address(error, config, "a port chosen at the start");
   exchange->url = g_strdup_printf("%s://%s:%u/status", scheme, host, port);
   return TRUE;
 }
@@ -77,7 +77,7 @@ static gboolean
 take_url(Exchange *exchange, const char *url, GError **error)
 {
   if (!g_str_has_prefix(url, "http://") && !g_str_has_prefix(url, "https://"))
-    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no address: it begins with http:// or https://", url);
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not an address: it must begin with http:// or https://", url);
   gsize len = strlen(url);
   while (len > 0 && url[len - 1] == '/')
     len--;
@@ -86,9 +86,8 @@ take_url(Exchange *exchange, const char *url, GError **error)
   return TRUE;
 }
 
-/* Of the endpoint of the configuration its own certificate is known, and who holds its key is all that is talked to;
- * the name in it is that by which others reach it. The file is a chain often: who else its authorities have signed is
- * not the daemon. */
+/* For the configured endpoint, its own certificate is known, so only the holder of its key is trusted, whatever name it
+ * contains. The file is often a chain: other certificates from its authorities are not the daemon's. */
 static gboolean
 trust(Exchange *exchange, const TideStatusPageOptions *options, const TideConfig *config, GError **error)
 {
@@ -106,13 +105,13 @@ trust(Exchange *exchange, const TideStatusPageOptions *options, const TideConfig
   return TRUE;
 }
 
-/* Who asks. */
+/* Adds the credentials. */
 static gboolean
 introduce(Exchange *exchange, const TideStatusPageOptions *options, GError **error)
 {
   if ((options->user == NULL) != (options->password_file == NULL) ||
       (options->user != NULL && options->token_file != NULL))
-    return tide_fail(error, TIDE_ERROR_USAGE, "who asks is said by --user with --password-file, or by --token-file");
+    return tide_fail(error, TIDE_ERROR_USAGE, "credentials need --user with --password-file, or --token-file");
   const char *path = options->user != NULL ? options->password_file : options->token_file;
   if (path == NULL)
     return TRUE;
@@ -147,22 +146,21 @@ judge(const Exchange *exchange, CURLcode code, GError **error)
   (void)curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
   const char *where = exchange->socket_path != NULL ? exchange->socket_path : exchange->url;
   if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-        "who answers at '%s' has another key than the certificate of 'service.http_tls': it was told nothing; see "
-        "which process listens there (ss -ltnp)",
-        where);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+                "the server at '%s' has another key than the certificate of 'service.http_tls', so nothing was sent; "
+                "check which process listens there (ss -ltnp)",
+                where);
   else if (code != CURLE_OK)
     tide_fail(error, TIDE_ERROR_UNAVAILABLE,
-              "no daemon answers at '%s': %s: see whether it runs (systemctl status tidemark), and whether that is "
-              "its 'service.http'",
+              "no daemon answers at '%s': %s: check that it runs (systemctl status tidemark), and that this is its "
+              "'service.http'",
               where, exchange->reason[0] != '\0' ? exchange->reason : curl_easy_strerror(code));
   else if (status == 401 || status == 429)
-    tide_fail(error, TIDE_ERROR_DATA,
-              "'%s' answers with %ld: say who asks with --user and --password-file, or --token-file%s", where, status,
-              status == 429 ? ", and try again in a second" : "");
+    tide_fail(error, TIDE_ERROR_DATA, "'%s' answers with %ld: use --user with --password-file, or --token-file%s",
+              where, status, status == 429 ? ", and try again in a second" : "");
   else if (status != 200)
-    tide_fail(error, TIDE_ERROR_UNAVAILABLE, "'%s' answers with %ld: it is no tidemark of this version", where, status);
+    tide_fail(error, TIDE_ERROR_UNAVAILABLE, "'%s' answers with %ld: it is not a tidemark of this version", where,
+              status);
   return code == CURLE_OK && status == 200;
 }
 

@@ -9,16 +9,16 @@
 
 #define MAX_BYTES (64u << 20)
 
-/* Up to here a double holds every whole number; above, nothing is counted. */
+/* Up to this number a double represents every whole number; no count is higher. */
 #define MAX_NUMBER 9007199254740992.0
 
 struct TideStatusReader {
   TideDecodeOptions options;
   TideFieldNames *names; /* owned */
   TideDecoder *decoder;  /* owned */
-  TideReading *readings; /* the decoder's */
+  TideReading *readings; /* owned by the decoder */
   guint32 n;
-  GPtrArray *texts; /* owned (element-type utf8): what was given out */
+  GPtrArray *texts; /* owned (element-type utf8): texts returned to callers */
 };
 
 TideStatusReader *
@@ -38,7 +38,7 @@ tide_status_reader_new(TideBytes json, GError **error)
   TideReject reject;
   if (tide_decoder_decode(reader->decoder, &message, &reader->readings, &reader->n, &reject))
     return reader;
-  tide_fail(error, TIDE_ERROR_DATA, "what came is no document of tidemark's");
+  tide_fail(error, TIDE_ERROR_DATA, "the answer is not a document of tidemark's");
   tide_status_reader_free(reader);
   return NULL;
 }
@@ -108,12 +108,12 @@ tide_status_reader_list(TideStatusReader *reader, const char *name)
   return list != NULL ? list : tide_status_reader_new(TIDE_BYTES_LITERAL("[]"), NULL);
 }
 
-/* ---- what is shown of it ---- */
+/* ---- the view ---- */
 
-/* Of each list; the document has them all. */
+/* Maximum lines of each list; the document contains all. */
 #define MAX_LINES 20u
 
-/* A share is of a whole, or of a core, which a clock may show a little more of than there is. */
+/* A share of a whole, or of a core, which a clock may slightly exceed. */
 #define MAX_SHARE 10.0
 
 typedef enum CellKind {
@@ -136,7 +136,7 @@ typedef struct Column {
   const char *heading;
   const char *member;
   CellKind kind;
-  guint max_columns; /* of TEXT; 0: no bound */
+  guint max_columns; /* for TEXT; 0: unlimited */
 } Column;
 
 typedef struct View {
@@ -144,12 +144,12 @@ typedef struct View {
   const char *noun;
   const Column *columns;
   gsize n_columns;
-  const char *first; /* members that bring an item to the front; NULL: none */
+  const char *first; /* members that move an item to the front; NULL: none */
 } View;
 
 /* ---- values ---- */
 
-/* Cut in the middle of nothing but between characters, with a sign that it was. (transfer full) */
+/* Truncates between characters, with a mark. (transfer full) */
 static char *
 cut(const char *text, guint max_columns)
 {
@@ -199,7 +199,7 @@ number_text(CellKind kind, double number)
   return tide_count_text((guint64)number);
 }
 
-/* Without what is below a second. (transfer full) */
+/* Without fractions of a second. (transfer full) */
 static char *
 time_text(const char *iso)
 {
@@ -314,12 +314,12 @@ print_list(FILE *stream, TideStatusReader *status, const View *view, gboolean co
     fprintf(stream, "and %s more\n", others);
 }
 
-/* ---- what is said in words ---- */
+/* ---- text lines ---- */
 
 #define LABEL_COLUMNS 14
 
-/* "Label         word: text", broken where it would be too long; what follows is indented below its text. @word: NULL:
- * none; in colour where it is a verdict */
+/* Prints "Label         word: text", wrapped if too long; continuation lines are indented below the text. @word: NULL:
+ * none; in colour if it is a verdict */
 static void
 print_said(FILE *stream, const char *label, const char *word, const char *text, gboolean colour)
 {
@@ -341,10 +341,10 @@ print_wrapped(FILE *stream, const char *label, const char *text)
   print_said(stream, label, NULL, text, FALSE);
 }
 
-/* A shorter reason is said again sooner than it is looked up. */
+/* A shorter reason is repeated rather than referred to. */
 #define LONG_REASON 40
 
-/* @text, but for what the line "Reason" says already. (transfer full) */
+/* @text without what the line "Reason" already shows. (transfer full) */
 static char *
 without_reason(TideStatusReader *status, const char *text)
 {
@@ -374,8 +374,8 @@ print_head(FILE *stream, TideStatusReader *status, gboolean colour)
     print_wrapped(stream, "Reason", reason);
 }
 
-/* What limits, whether a restart is good now, which region is hot: a word that matters, and why. Nothing of a daemon of
- * a version that does not say. */
+/* Prints what limits the daemon, whether a restart is good now, and which region is hot: a word and its reason. Nothing
+ * if the daemon's version does not report it. */
 static void
 print_verdict(FILE *stream, TideStatusReader *status, const char *label, const char *word, const char *why,
               gboolean colour)
@@ -387,7 +387,7 @@ print_verdict(FILE *stream, TideStatusReader *status, const char *label, const c
   print_said(stream, label, word, said, colour);
 }
 
-/* What became of the last reload, where there was one. */
+/* Prints the result of the last reload, if there was one. */
 static void
 print_reload(FILE *stream, TideStatusReader *status)
 {
@@ -398,8 +398,8 @@ print_reload(FILE *stream, TideStatusReader *status)
   const char *taken = tide_status_reader_text(status, 0, "reload.taken_over");
   const char *left = tide_status_reader_text(status, 0, "reload.needs_restart");
   g_autofree char *text =
-      error != NULL ? g_strdup_printf("failed at %s, all stays as it was: %s", at, error)
-                    : g_strdup_printf("at %s: %s taken over", at, taken != NULL ? taken : "nothing had to be");
+      error != NULL ? g_strdup_printf("failed at %s, the previous configuration stays in force: %s", at, error)
+                    : g_strdup_printf("at %s: %s taken over", at, taken != NULL ? taken : "no changes");
   print_wrapped(stream, "Reload", text);
   if (left != NULL) {
     g_autofree char *restart = g_strdup_printf("changed, but needs a restart: %s", left);
@@ -407,7 +407,7 @@ print_reload(FILE *stream, TideStatusReader *status)
   }
 }
 
-/* "lag 7 messages (2.0 s)", as far as it is known. (transfer full) */
+/* "lag 7 messages (2.0 s)", as far as known. (transfer full) */
 static char *
 lag_text(TideStatusReader *status)
 {
@@ -467,7 +467,7 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   g_autofree char *text = g_strdup_printf(
       "%s in use of %s%s%s%s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
       *share != '-' ? share : "", *share != '-' ? ")" : "", is_in_doubt ? ", " : "", is_in_doubt ? doubt : "",
-      is_in_doubt ? " of it to remember cells in doubt until hbase.settle is over" : "", resident);
+      is_in_doubt ? " of it to remember cells of uncertain outcome until hbase.settle is over" : "", resident);
   print_wrapped(stream, "Memory", text);
   g_autofree char *cores = member_text(status, "cpu.cores", CELL_COUNT);
   g_autofree char *busiest = member_text(status, "cpu.busiest_consumer", CELL_SHARE);
@@ -492,9 +492,9 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
   const char *place = tide_status_reader_text(status, 0, "dead_letters.place");
   const char *stalled = tide_status_reader_text(status, 0, "dead_letters.stalled");
   g_autofree char *text =
-      place != NULL ? g_strdup_printf("%s kept since the start%s%s, in %s", kept,
+      place != NULL ? g_strdup_printf("%s stored since the start%s%s, in %s", kept,
                                       first != NULL ? ", the first at " : "", first != NULL ? first : "", place)
-                    : g_strdup("there is no place for them");
+                    : g_strdup("they are not stored");
   print_wrapped(stream, "Dead letters", text);
   if (stalled != NULL) {
     g_autofree char *said = without_reason(status, stalled);
@@ -502,8 +502,8 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
   }
 }
 
-/* Behind the lists, one line for each thing that is wrong, or held up: "METRIC host5: ...", "METRIC (the first): ..."
- * of the first region. */
+/* Prints, after the lists, one line for each problem or delay: "METRIC host5: ...", or "METRIC (the first): ..." for
+ * the first region. */
 static void
 print_troubles(FILE *stream, TideStatusReader *status)
 {

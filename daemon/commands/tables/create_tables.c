@@ -1,4 +1,4 @@
-/* `tidemark tables create`: makes the declared tables that are missing. */
+/* `tidemark tables create`: creates the declared tables that are missing. */
 #include "commands/cli/output.h"
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
@@ -14,12 +14,12 @@
 
 #include <stdio.h>
 
-/* ---- split points of messages ---- */
+/* ---- split points from messages ---- */
 
-/* Keys kept for each region: ten times what chance leaves even enough. */
+/* Keys kept per region: ten times the number that makes regions even enough. */
 #define KEYS_PER_REGION (10u * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION)
 
-/* With TIDE_SPLIT_SAMPLE_KEY_BYTES, 25 MiB for each table at the most. */
+/* With TIDE_SPLIT_SAMPLE_KEY_BYTES, at most 25 MiB per table. */
 #define MAX_KEYS 100000u
 
 typedef struct Sampling {
@@ -33,8 +33,8 @@ typedef struct Sampling {
   char *first_reject; /* owned */
 } Sampling;
 
-/* Into how many regions the sample divides @table; 0: not at all, because it has split points already, or one region.
- */
+/* The number of regions that the sample divides @table into; 0: none, because it has split points already, or one
+ * region. */
 static guint32
 regions_of(const Sampling *sampling, const TideTable *table)
 {
@@ -79,8 +79,8 @@ prepare(Sampling *sampling, const TideConfig *config, GError **error)
   }
   if (n_sampled == 0)
     return tide_fail(error, TIDE_ERROR_USAGE,
-                     "there is no table to sample for: each has split points by its declaration, or one region; say "
-                     "how many with '--regions N', or 'regions: N' in the configuration");
+                     "no table needs a sample: each has declared split points, or one region; set the number of "
+                     "regions with '--regions N', or 'regions: N' in the configuration");
   sampling->mapping = tide_mapping_new(config, TIDE_WIRE_BINARY); /* keys are the same in any protocol */
   return TRUE;
 }
@@ -104,7 +104,7 @@ read_messages(Sampling *sampling, const TideConfig *config, GError **error)
     return FALSE;
   g_autofree char *messages = tide_count_of(result.n_messages, "message", NULL);
   if (result.timed_out)
-    tide_say("note: the sample was cut off by its time, after %s", messages);
+    tide_say("note: the sample reached its time limit after %s", messages);
   if (result.n_messages > sampling->n_rejected)
     return TRUE;
   if (sampling->n_rejected > 0)
@@ -123,28 +123,26 @@ take_points(Sampling *sampling, guint i)
   guint64 n_keys = tide_split_sample_n_seen(sample);
   TideSplitTrend trend = tide_split_sample_trend(sample);
   if (trend != TIDE_SPLIT_TREND_NONE)
-    tide_say(
-        "warning: the keys of '%s' move with the time: all that comes will fall into its %s region, and these points "
-        "will divide old rows only. Lead the key with a hash, a salt or the sensor",
-        table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
+    tide_say("warning: the keys of '%s' grow with the time: all new rows will be in its %s region, and these points "
+             "will only divide old rows. Start the key with a hash, a salt or the device",
+             table->name, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
   GArray *points = tide_split_sample_points(sample, n_regions);
   g_autofree char *split_points = tide_count_of(points->len, "split point", NULL);
   g_autofree char *keys = tide_count_of(n_keys, "key", NULL);
   tide_say("%s: %s out of %s", table->name, split_points, keys);
   if (n_keys < (guint64)n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION)
-    tide_say("warning: that is few: for %u regions, sample %u keys and more", n_regions,
+    tide_say("warning: few keys: for %u regions, sample at least %u keys", n_regions,
              n_regions * TIDE_SPLIT_SAMPLE_KEYS_PER_REGION);
   if (points->len + 1 < n_regions)
-    tide_say("warning: too few different keys were seen for %u regions", n_regions);
+    tide_say("warning: too few distinct keys were found for %u regions", n_regions);
   return points;
 }
 
-/* Reads messages, maps them as the daemon does, and takes split points for those of @tables (element-type TideTable)
- * that have none by their declaration and more than one region. Says on standard error how many keys it saw, and what
- * makes the points doubtful. Returns: (transfer full) (element-type GArray of TideBytes), one for each of @tables. It
- * gives up the points with itself. Errors: USAGE: no topic or no number of regions is known; DATA: no message could be
- * used; those of tide_kafka_read().
- */
+/* Reads messages, maps them as the daemon does, and computes split points for those of @tables (element-type TideTable)
+ * that have no declared ones and more than one region. Reports on standard error the number of keys, and reasons to
+ * doubt the points. Returns: (transfer full) (element-type GArray of TideBytes), one for each of @tables. The array
+ * frees the points. Errors: USAGE: no topic or no number of regions is known; DATA: no message could be used; those of
+ * tide_kafka_read(). */
 static GPtrArray *
 sample_splits(const TideConfig *config, const GPtrArray *tables, const TideSampleRequest *request, GError **error)
 {
@@ -170,7 +168,8 @@ sample_splits(const TideConfig *config, const GPtrArray *tables, const TideSampl
 typedef struct Creation {
   const TideConfig *config;    /* borrowed */
   TideGatewaySession *session; /* borrowed */
-  GPtrArray *commands;         /* owned (element-type utf8): of HBase's shell, for what the gateway cannot */
+  GPtrArray *commands;         /* owned (element-type utf8): HBase shell commands for tables that the gateway cannot
+                                * create */
   TideCommandCall *call;       /* its failure_code: of the last table that was not created */
 } Creation;
 
@@ -180,19 +179,19 @@ n_regions(const TideTable *table)
   return table->splits != NULL ? table->splits->len + 1 : 1;
 }
 
-/* ---- what there is to create ---------------------------------------------------------------------------------------
- */
+/* ---- tables to create
+ *   ------------------------------------------------------------------------------------------------ */
 
-/* Tables in HBase, out of those that were asked for: a template is none. (element-type TideTable, shallow copies that
- * borrow from @tables) */
+/* The tables to create in HBase, without templates. (element-type TideTable, shallow copies that borrow from
+ * @tables) */
 static GPtrArray *
-leave_out_templates(const GPtrArray *tables)
+without_templates(const GPtrArray *tables)
 {
   GPtrArray *concrete = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < tables->len; i++) {
     const TideTable *table = tables->pdata[i];
     if (tide_table_is_template(table))
-      tide_say("%s: its tables are created when their first row comes, or here, by a name of their own", table->name);
+      tide_say("%s: its tables are created with their first row, or here by their own name", table->name);
     else
       g_ptr_array_add(concrete, g_memdup2(table, sizeof *table));
   }
@@ -202,7 +201,7 @@ leave_out_templates(const GPtrArray *tables)
 /* ---- a framed gateway ----------------------------------------------------------------------------------------------
  */
 
-/* What a table's attribute would have held. */
+/* Stores the fingerprint elsewhere, as the table has no attribute for it. */
 static gboolean
 keep_fingerprint(Creation *creation, const TideTable *table, GError **error)
 {
@@ -215,7 +214,7 @@ keep_fingerprint(Creation *creation, const TideTable *table, GError **error)
                                            error) ||
       !tide_fingerprint_store_write(&store, client, table->name, fingerprint, &location, error))
     return FALSE;
-  printf("%s: its key fingerprint is kept %s, because gateway '%s' is framed and spoils attributes\n", table->name,
+  printf("%s: its key fingerprint is stored %s, because gateway '%s' is framed and corrupts attributes\n", table->name,
          tide_fingerprint_locations[location].text, tide_hbase_client_name(client));
   return TRUE;
 }
@@ -247,7 +246,7 @@ create_missing(Creation *creation, const TideTable *table, GError **error)
   return result == TIDE_TABLE_CREATED || keep_fingerprint(creation, table, error);
 }
 
-/* Through a framed gateway, some tables cannot be made as they must be: the operator does it in the shell. */
+/* Some tables cannot be created correctly through a framed gateway: the operator creates them in the shell. */
 static gboolean
 create_table(Creation *creation, const TideTable *table, GError **error)
 {
@@ -263,14 +262,14 @@ create_table(Creation *creation, const TideTable *table, GError **error)
     printf("%s: exists\n", table->name);
     return TRUE;
   }
-  printf("%s: not created: gateway '%s' is framed, and spoils split points and attributes\n", table->name,
+  printf("%s: not created: gateway '%s' is framed and corrupts split points and attributes\n", table->name,
          tide_hbase_client_name(client));
   g_ptr_array_add(creation->commands, tide_declared_table_create_command(table, creation->config->names));
   creation->call->failure_code = TIDE_EXIT_UNAVAILABLE;
   return TRUE;
 }
 
-/* A table that cannot be created does not keep the others from being. */
+/* A table that cannot be created does not prevent the others. */
 static gboolean
 create_planned(TideCommandCall *call, const GPtrArray *tables, GError **error)
 {
@@ -290,7 +289,7 @@ create_planned(TideCommandCall *call, const GPtrArray *tables, GError **error)
       break;
   }
   if (commands->len > 0)
-    printf("\nTo create them, in 'hbase shell' (or give 'hbase.gateways' one that is unframed):\n");
+    printf("\nTo create them, use 'hbase shell' (or set 'hbase.gateways' to an unframed gateway):\n");
   for (guint i = 0; i < commands->len; i++)
     printf("%s\n", (const char *)commands->pdata[i]);
   return call->failure_code == TIDE_EXIT_OK;
@@ -299,7 +298,7 @@ create_planned(TideCommandCall *call, const GPtrArray *tables, GError **error)
 gboolean
 tide_tables_create(TideCommandCall *call, const GPtrArray *tables, const TideCreateOptions *options, GError **error)
 {
-  g_autoptr(GPtrArray) concrete = leave_out_templates(tables);
+  g_autoptr(GPtrArray) concrete = without_templates(tables);
   g_autoptr(GPtrArray) points = NULL;
   if (options->sample.max_messages > 0) {
     points = sample_splits(call->config, concrete, &options->sample, error);

@@ -1,4 +1,4 @@
-/* `tidemark tables show`: tables as they are in HBase, beside their declaration. */
+/* `tidemark tables show`: compares tables in HBase with their declaration. */
 #include "commands/cli/listing.h"
 #include "commands/cli/progress.h"
 #include "commands/read/gateway_session.h"
@@ -15,8 +15,8 @@ append_word(GString *text, const char *word)
     g_string_append_printf(text, " %s", word);
 }
 
-/* "M GZ FAST_DIFF 2 versions; L": what is not at HBase's default, but for the bloom filter, which is said where it is
- * not by row. */
+/* "M GZ FAST_DIFF 2 versions; L": settings that differ from HBase's default; the bloom filter is shown unless it is by
+ * row. */
 static char *
 families_text(const TideTableDescription *description)
 {
@@ -40,7 +40,7 @@ families_text(const TideTableDescription *description)
   return g_string_free(text, FALSE);
 }
 
-/* Of the declared split points, those that are borders: all are missing of a table that is. */
+/* The number of declared split points that are region boundaries; for a missing table, none. */
 static char *
 splits_text(const TideTable *table, const TideTableState *state)
 {
@@ -53,7 +53,7 @@ splits_text(const TideTable *table, const TideTableState *state)
   return g_strdup_printf("%u of %u", n_declared - missing->len, n_declared);
 }
 
-/* What is stored of the key, beside what is declared. */
+/* The comparison of the stored key with the declared one. */
 static const char *const verdict_texts[] = {
     [TIDE_FINGERPRINT_SAME] = "same",
     [TIDE_FINGERPRINT_NOT_STORED] = "not stored",
@@ -136,7 +136,7 @@ append_json_point(TideBuffer *text, TideBytes point)
   tide_json_close(text, "}");
 }
 
-/* Where the table is split, and where it is declared to be and is not; and what is stored of its key. */
+/* The table's split points, the declared ones that are missing, and its stored key. */
 static void
 append_json_regions(TideBuffer *text, const TideTable *table, const TideTableState *state)
 {
@@ -187,10 +187,10 @@ print_state_json(const TideTable *table, const TideTableState *state)
   tide_json_print_line(&text, stdout);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------------
- */
+/* ---- all tables
+ * ---------------------------------------------------------------------------------------------------- */
 
-/* What is printed of all tables, while they are gone through. */
+/* State while the tables are printed. */
 typedef struct Show {
   const TideConfig *config;
   TideOutputFormat format;
@@ -202,11 +202,11 @@ typedef struct Show {
 static gboolean
 show_table(Show *show, TideGatewaySession *session, const TideTable *table, GError **error)
 {
-  tide_progress_step("looking at table '%s'", table->name);
+  tide_progress_step("reading table '%s'", table->name);
   g_autoptr(TideTableState) state = tide_table_state_read(session, show->config, table, error);
   tide_progress_step_end();
   if (state == NULL) {
-    g_prefix_error(error, "cannot look at '%s': ", table->name);
+    g_prefix_error(error, "cannot describe '%s': ", table->name);
     return FALSE;
   }
   show->differs = show->differs || !state->exists || state->differences->len > 0;
@@ -224,7 +224,7 @@ tide_tables_print_remedies(const GPtrArray *remedies)
 {
   if (remedies->len == 0)
     return;
-  printf("\nTo make them as declared, in 'hbase shell':\n");
+  printf("\nTo change them to their declaration, use 'hbase shell':\n");
   for (guint i = 0; i < remedies->len; i++)
     printf("  %s\n", (const char *)remedies->pdata[i]);
 }

@@ -1,14 +1,14 @@
 #include "commands/tables/split_sample.h"
 
-/* Any fixed number: the same keys shall give the same points. */
+/* Any fixed number, so that the same keys give the same points. */
 #define SEED 0x7469646du
 
-/* Of the later half's keys, this share on one side of nearly all earlier ones is a trend; without one it is a
- * twentieth. */
+/* The keys show a trend if this share of the later half is on one side of nearly all earlier keys; without a trend it
+ * is a twentieth. */
 #define TREND_SHARE 0.9
 #define NEARLY_ALL 0.95
 
-/* Fewer keys say nothing of a trend. */
+/* Fewer keys do not show a trend. */
 #define TREND_MIN_KEYS 20u
 
 typedef struct SampledKey {
@@ -50,12 +50,12 @@ tide_split_sample_free(TideSplitSample *sample)
   g_free(sample);
 }
 
-/* A whole number below @below. */
+/* A random whole number below @below. */
 static guint64
 random_below(GRand *random, guint64 below)
 {
   guint64 bits = (guint64)g_rand_int(random) << 32 | g_rand_int(random);
-  return bits % below; /* off by less than one in 2^32 for any sample there can be */
+  return bits % below; /* biased by less than one in 2^32 for any possible sample */
 }
 
 void
@@ -103,7 +103,7 @@ key_at(const TideSplitSample *sample, guint i)
   return g_array_index(sample->keys, SampledKey, i).key;
 }
 
-/* The shortest beginning of @key that still sorts after @before, which sorts before @key. */
+/* The shortest prefix of @key that still sorts after @before, which sorts before @key. */
 static TideBytes
 shortest_between(TideBytes before, TideBytes key)
 {
@@ -118,7 +118,7 @@ tide_split_sample_points(TideSplitSample *sample, guint32 n_regions)
 {
   GArray *points = g_array_new(FALSE, FALSE, sizeof(TideBytes));
   guint n_keys = sample->keys->len;
-  guint last = 0; /* the key behind the last point; the first key has no key before it to be divided from */
+  guint last = 0; /* the key after the last point; the first key has no predecessor to be divided from */
   g_array_sort(sample->keys, compare_keys);
   for (guint32 region = 1; region < n_regions; region++) {
     guint at = (guint)((guint64)n_keys * region / n_regions);

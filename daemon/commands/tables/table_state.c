@@ -1,11 +1,11 @@
-/* What a table is in HBase, compared to what the configuration declares. For `tables` and `check`. */
+/* The state of a table in HBase, compared with its declaration. For `tables` and `check`. */
 #include "commands/cli/output.h"
 #include "commands/tables/tables.h"
 #include "tables/declared_table.h"
 #include "tables/table_check.h"
 #include "thrift/client/shell_command.h"
 
-/* Missing split points and faults of borders that are named; of split points all are in the remedies. */
+/* Maximum number of missing split points and boundary faults shown; the remedies contain all split points. */
 #define SHOWN_POINTS 3u
 
 static gboolean
@@ -21,12 +21,11 @@ read_fingerprint(TideTableState *state, TideHBaseClient *client, const TideConfi
       !tide_fingerprint_store_find_location(&store, client, &state->fingerprint_location, error))
     return FALSE;
   if (state->fingerprint.verdict == TIDE_FINGERPRINT_CHANGED)
-    g_ptr_array_add(
-        state->differences,
-        g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; 'tidemark "
-                        "run' refuses to start over it",
-                        tide_fingerprint_locations[state->fingerprint.stored.location].text,
-                        state->fingerprint.stored.text, state->fingerprint.declared));
+    g_ptr_array_add(state->differences,
+                    g_strdup_printf("THE KEY CHANGED, and the table has rows: stored %s is %s, declared is %s; "
+                                    "'tidemark run' does not start with it",
+                                    tide_fingerprint_locations[state->fingerprint.stored.location].text,
+                                    state->fingerprint.stored.text, state->fingerprint.declared));
   return TRUE;
 }
 
@@ -53,7 +52,7 @@ tide_table_state_read(TideGatewaySession *session, const TideConfig *config, con
                                     client, table->name, tide_gateway_session_deadline_us(session), &is_enabled, error))
     return NULL;
   if (!is_enabled) {
-    g_ptr_array_add(state->differences, g_strdup("it is disabled: its rows are held, and offsets with them"));
+    g_ptr_array_add(state->differences, g_strdup("it is disabled: its rows wait, and offsets are not committed"));
     g_ptr_array_add(state->remedies, g_strdup_printf("enable \"%s\"", table->name));
   }
   if (!read_fingerprint(state, client, config, table, error))
@@ -86,20 +85,19 @@ tide_table_state_undeclared_ttl(const TideTableState *state, const TideTable *ta
     gint64 present_ms = present != NULL ? (gint64)present->time_to_live_s * 1000 : 0;
     gint64 declared_ms = tide_table_ttl_ms(table, family);
     if (present_ms > 0 && (declared_ms == 0 || present_ms < declared_ms))
-      return g_strdup_printf(
-          "HBase keeps the cells of family '%s' for %d s only, which the configuration does not say: "
-          "readings that are older are counted as written, and never seen; declare it as 'ttl'",
-          name, present->time_to_live_s);
+      return g_strdup_printf("HBase keeps the cells of family '%s' only for %d s, which the configuration does not "
+                             "declare: older readings count as written but are never visible; declare it as 'ttl'",
+                             name, present->time_to_live_s);
   }
   return NULL;
 }
 
-/* A family of the table, its declaration, and what would make the one the other. */
+/* A family of the table, its declaration, and the changes needed. */
 typedef struct FamilyComparison {
   TideTableState *state;
   const TideFamilySettings *present;
   const TideFamilySettings *declared;
-  TideFamilySettings *changes; /* only what differs is set */
+  TideFamilySettings *changes; /* only the differing settings */
   gboolean differs;
 } FamilyComparison;
 
@@ -111,7 +109,7 @@ add_family_difference(FamilyComparison *it, const char *setting, const char *pre
                                                           setting, present, declared));
 }
 
-/* @name: of a value in the shell's words. */
+/* @name: returns the shell's name of a value. */
 static void
 compare_choice(FamilyComparison *it, const char *setting, gsize offset, const char *(*name)(int value))
 {
@@ -141,7 +139,7 @@ on_or_off(int value)
   return value > 0 ? "on" : "off";
 }
 
-/* Only what the declaration sets is compared: the rest is the operator's business. */
+/* Compares only declared settings: the rest is up to the operator. */
 static void
 compare_family(TideTableState *state, const char *table, const TideFamilySettings *declared,
                const TideFamilySettings *present)
@@ -171,7 +169,7 @@ add_missing_family(TideTableState *state, const char *table, const TideFamilySet
   g_ptr_array_add(state->remedies, tide_shell_alter_command(changes));
 }
 
-/* All but the scheme, which need not be kept as an attribute: read_fingerprint(). */
+/* All attributes except the scheme, which may be stored elsewhere: read_fingerprint(). */
 static void
 compare_attributes(TideTableState *state, const TideTableDescription *declared)
 {
@@ -234,12 +232,12 @@ compare_splits(TideTableState *state, const TideTable *table)
     g_ptr_array_add(state->remedies, tide_shell_split_command(table->name, point));
   }
   g_ptr_array_add(state->differences,
-                  g_strdup_printf("%u of %u declared split points are no region boundary: %s%s", missing->len,
+                  g_strdup_printf("%u of %u declared split points are not region boundaries: %s%s", missing->len,
                                   table->splits->len, points->str, missing->len > SHOWN_POINTS ? ", ..." : ""));
   g_string_free(points, TRUE);
 }
 
-/* Only the first are told: one hole in the regions often comes with many. */
+/* Shows only the first ones: one hole in the regions often causes many faults. */
 static void
 add_border_fault(TideTableState *state, guint *n_faults, const char *sentence, TideBytes key)
 {
@@ -248,8 +246,8 @@ add_border_fault(TideTableState *state, guint *n_faults, const char *sentence, T
     g_ptr_array_add(state->differences, g_strdup_printf("%s '%s'", sentence, printable));
 }
 
-/* The regions must follow each other from the empty key to the empty key: what is in none can be neither written nor
- * read, what is in two is served by either. */
+/* The regions must be contiguous from the empty key to the empty key: rows in no region can be neither written nor
+ * read, and rows in two are served by either. */
 static void
 check_regions(TideTableState *state)
 {
@@ -260,7 +258,7 @@ check_regions(TideTableState *state)
     gboolean all_is_covered = i > 0 && end.len == 0;
     int order = all_is_covered ? -1 : tide_bytes_compare(region->start_key, end);
     if (order > 0)
-      add_border_fault(state, &n_faults, "no region holds the rows in front of", region->start_key);
+      add_border_fault(state, &n_faults, "no region holds the rows before", region->start_key);
     else if (order < 0)
       add_border_fault(state, &n_faults, "two regions hold the rows from", region->start_key);
     if (!all_is_covered && (order >= 0 || region->end_key.len == 0 || tide_bytes_compare(region->end_key, end) > 0))
@@ -271,7 +269,7 @@ check_regions(TideTableState *state)
   else if (end.len > 0)
     add_border_fault(state, &n_faults, "no region holds the rows from", end);
   if (n_faults > SHOWN_POINTS)
-    g_ptr_array_add(state->differences, g_strdup_printf("%u more such places", n_faults - SHOWN_POINTS));
+    g_ptr_array_add(state->differences, g_strdup_printf("%u more such boundaries", n_faults - SHOWN_POINTS));
 }
 
 void

@@ -1,11 +1,11 @@
-/* `tidemark tables`: creates the declared tables, or shows how those in HBase differ from their declaration. */
+/* `tidemark tables`: creates the declared tables, or compares those in HBase with their declaration. */
 #include "commands/tables/tables.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
 #include "commands/read/key_arguments.h"
 
-/* A sample that is not there in so long will not come. */
+/* Maximum time to read a sample. */
 #define SAMPLE_TIMEOUT_MS 60000
 
 typedef struct TablesOptions {
@@ -27,7 +27,7 @@ run_tables(TideCommandCall *call, GError **error)
   if (!tide_command_check_verb(call, verbs, "tables", error) || !tide_command_load_config(call))
     return FALSE;
   const GPtrArray *arguments = call->arguments, *declared = call->config->tables;
-  g_autoptr(GPtrArray) tables = g_ptr_array_new(); /* (element-type TideTable, borrowed): all where none is named */
+  g_autoptr(GPtrArray) tables = g_ptr_array_new(); /* (element-type TideTable, borrowed): all if none is named */
   for (guint i = 1; i < arguments->len; i++) {
     const TideTable *table = tide_table_argument_find(call->config, arguments->pdata[i], error);
     if (table == NULL)

@@ -1,6 +1,6 @@
 #include "commands/verify/cells.h"
 
-/* Linear probing: at 7/8 a key that is not there is found absent after some thirty places, next to each other. */
+/* Linear probing: when 7/8 full, an absent key is detected after some thirty adjacent slots. */
 #define FULL_EIGHTHS 7u
 
 #define COLUMN_FACTOR G_GUINT64_CONSTANT(0x9E3779B97F4A7C15) /* 2^64 by the golden ratio */
@@ -68,8 +68,8 @@ tide_verify_cells_takes(const TideVerifyCells *cells, TideVerifyRow row)
 /* ---- slots ---------------------------------------------------------------------------------------------------------
  */
 
-/* The entries of a column stand from here on, up to the first free slot, with others between them. Independent of
- * row.high, by which passes are cut. */
+/* The entries of a column start here and extend to the first free slot, with others in between. Independent of
+ * row.high, which determines passes. */
 static gsize
 home_of(const TideVerifyCells *cells, TideVerifyRow row, guint64 column)
 {
@@ -83,7 +83,7 @@ next_slot(const TideVerifyCells *cells, gsize slot)
   return slot + 1 == cells->n_slots ? 0 : slot + 1;
 }
 
-/* Frees @hole and closes the gap: an entry behind it moves up unless that would put it in front of its home. */
+/* Frees @hole and closes the gap: a later entry moves up unless that would put it before its home. */
 static void
 remove_at(TideVerifyCells *cells, gsize hole)
 {
@@ -100,7 +100,7 @@ remove_at(TideVerifyCells *cells, gsize hole)
   cells->n_used--;
 }
 
-/* Leaves the rows of the range's upper half to a later pass. */
+/* Leaves the rows in the upper half of the range to a later pass. */
 static void
 halve_range(TideVerifyCells *cells)
 {
@@ -108,14 +108,14 @@ halve_range(TideVerifyCells *cells)
   gsize start = 0;
   while (cells->slots[start].kind != TIDE_VERIFY_FREE)
     start++;
-  /* From behind a free slot on, what moves up never comes from what was looked at already. */
+  /* Starting after a free slot, entries that move up have not been visited yet. */
   gsize slot = next_slot(cells, start);
   for (gsize i = 1; i < cells->n_slots; i++, slot = next_slot(cells, slot))
     while (cells->slots[slot].kind != TIDE_VERIFY_FREE && cells->slots[slot].row.high > cells->last)
       remove_at(cells, slot);
 }
 
-/* Room for one entry of @row. FALSE when the row is not, or no more, of this pass. */
+/* Makes room for one entry of @row. FALSE when the row does not, or no longer, belong to this pass. */
 static gboolean
 make_room(TideVerifyCells *cells, TideVerifyRow row)
 {
@@ -170,10 +170,10 @@ tide_verify_column_next(TideVerifyColumn *column)
   }
 }
 
-/* ---- what is told --------------------------------------------------------------------------------------------------
- */
+/* ---- input
+ * -------------------------------------------------------------------------------------------------------- */
 
-/* Removes what is expected at @time_ms in the column of @cell. */
+/* Removes the entries expected at @time_ms in the column of @cell. */
 static void
 forget_time(TideVerifyCells *cells, const TideVerifyEntry *cell, gint64 time_ms)
 {
@@ -186,11 +186,11 @@ forget_time(TideVerifyCells *cells, const TideVerifyEntry *cell, gint64 time_ms)
     if ((entry->kind != TIDE_VERIFY_EXPECTED && entry->kind != TIDE_VERIFY_LOST) || entry->time_ms != time_ms)
       continue;
     remove_at(cells, (gsize)(entry - cells->slots));
-    column.slot = begin; /* others have moved up */
+    column.slot = begin; /* other entries have moved up */
   }
 }
 
-/* @cell takes the place of @entry, of its partition. */
+/* Replaces @entry, of the same partition, by @cell. */
 static void
 replace_expected(TideVerifyCells *cells, TideVerifyEntry *entry, const TideVerifyEntry *cell)
 {
@@ -204,7 +204,7 @@ replace_expected(TideVerifyCells *cells, TideVerifyEntry *entry, const TideVerif
   entry->value = cell->value;
   entry->source = cell->source;
   entry->identity = cell->identity;
-  /* Several readings shared the old value: the correction is of one, and the value of the others is lost. */
+  /* Several readings shared the old value: only one is corrected, and the value of the others is lost. */
   if (!tide_verify_entries_clash(&before, cell) && !(before.is_shared && is_other_value))
     return;
   TideVerifyEntry *lost;
@@ -226,7 +226,7 @@ tide_verify_cells_expect(TideVerifyCells *cells, const TideVerifyEntry *cell, gu
   if (!make_room(cells, cell->row))
     return;
   guint partition = tide_verify_source_partition(cell->source);
-  gint64 times[TIDE_VERIFY_MAX_VERSIONS], oldest = G_MAXINT64; /* that are expected in its column */
+  gint64 times[TIDE_VERIFY_MAX_VERSIONS], oldest = G_MAXINT64; /* times expected in its column */
   guint n_times = 0;
   gboolean holds_time = FALSE;
   TideVerifyEntry *entry;
@@ -277,7 +277,7 @@ tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell)
   gboolean is_matched = FALSE;
   TideVerifyColumn of_row = tide_verify_cells_column(cells, cell->row, 0);
   TideVerifyEntry *entry = tide_verify_column_next(&of_row);
-  /* Where the row is deleted up to its time or later it must not be there, however old it is. */
+  /* If the row is deleted up to its time or later, the cell must not exist, however old it is. */
   gboolean is_of_use = !cell->is_outside || (entry != NULL && cell->time_ms <= entry->time_ms);
   for (TideVerifyColumn column = tide_verify_cells_column(cells, cell->row, cell->column);
        (entry = tide_verify_column_next(&column)) != NULL;) {
@@ -285,7 +285,7 @@ tide_verify_cells_find(TideVerifyCells *cells, const TideVerifyEntry *cell)
     if (entry->time_ms != cell->time_ms || entry->kind == TIDE_VERIFY_LOST)
       continue;
     if (entry->kind == TIDE_VERIFY_FOUND) {
-      entry->value = cell->value; /* read again: as it is now */
+      entry->value = cell->value; /* read again: the current value */
       return;
     }
     if (entry->value != cell->value)

@@ -1,19 +1,19 @@
-/* What the cells of a pass come to: which are right, and what is wrong with the others.
+/* Judges the cells of a pass: which are right, and what is wrong with the others.
  *
- * An expected cell (of one time) is right when it was found with a value that some partition's last message for that
- * time has. Where several partitions wrote different values, any of them is right: a conflict, not an error; so is the
- * last of several values that one message wrote. It is overwritten when another reading with another value had its
- * place, and corrected when the same reading had. Else, in this order:
- *   - deleted by its row (latest: replace, tombstones), or older than it is kept: it need not be there
- *   - another value at the same time: when a message outside of the window has that value, overwritten or corrected;
- *     else wrong
- *   - as many newer times of the column as its family keeps: superseded; each of those is judged for itself
- *   - in a latest table, an older time instead: stale
- *   - missing
- * A cell that was found and not expected is a matter of the above when an expected one should have been in its place.
- * Else it is beyond the window when a message outside of it makes that cell; unexplained, when the topic does not hold
- * any more all that it ever did; and unexpected. A cell at or before what its row is deleted up to is unexpected
- * whoever wrote it, unless it is what makes an expected one stale. */
+ * An expected cell (of one time) is right if it was found with the value of some partition's last message for that
+ * time. If several partitions wrote different values, any of them is right: a conflict, not an error; so is the last of
+ * several values that one message wrote. It is overwritten if another reading with another value had its place, and
+ * corrected if the same reading had. Otherwise, in this order:
+ * - deleted by its row (latest: replace, tombstones), or older than its retention: it may be missing
+ * - another value at the same time: overwritten or corrected if a message outside the window has that value; otherwise
+ *   wrong
+ * - as many newer times of the column as its family keeps: superseded; each of those is judged on its own
+ * - in a latest table, an older time instead: stale
+ * - missing
+ * A found but unexpected cell belongs to the cases above if an expected one should be in its place. Otherwise it is
+ * beyond the window if a message outside it makes that cell; unexplained if the topic no longer holds everything it
+ * ever did; and unexpected in all other cases. A cell at or before the time up to which its row is deleted is
+ * unexpected whoever wrote it, unless it makes an expected one stale. */
 #include "commands/verify/cells.h"
 
 const TideVerdictKind tide_verdicts[] = {
@@ -33,7 +33,7 @@ const TideVerdictKind tide_verdicts[] = {
     [TIDE_VERDICT_UNEXPLAINED] = {"unexplained"},
 };
 
-/* Up to when a row is deleted: it must be, and it may be. -1: not at all. */
+/* The times up to which a row must be, and may be, deleted. -1: not at all. */
 typedef struct Deletion {
   gint64 must_ms;
   gint64 may_ms;
@@ -49,16 +49,16 @@ deletion_of(const TideVerifyCells *cells, const TideVerifyEntry *entry, const Ti
   return deleted != NULL ? (Deletion){deleted->time_ms, (gint64)deleted->value} : (Deletion){-1, -1};
 }
 
-/* What stands in an expected cell's column. */
+/* The state of an expected cell's column. */
 typedef struct Surroundings {
-  gboolean is_first;   /* of those that are expected at its time */
-  gboolean is_matched; /* one of them */
+  gboolean is_first;   /* of the entries expected at its time */
+  gboolean is_matched; /* one of them is */
   gboolean is_conflict;
   gboolean is_overwritten;      /* another reading, in this partition or another, has another value */
   gboolean is_corrected;        /* the same reading has, in an earlier message */
-  gboolean has_older;           /* something was found at an older time */
-  const TideVerifyEntry *other; /* found at its time, and none of the values expected */
-  guint n_newer;                /* times at which something was found */
+  gboolean has_older;           /* a cell was found at an older time */
+  const TideVerifyEntry *other; /* found at its time, with none of the expected values */
+  guint n_newer;                /* number of newer times found */
 } Surroundings;
 
 static Surroundings
@@ -130,10 +130,10 @@ judge_found(const TideVerifyCells *cells, const TideVerifyEntry *entry, const Ti
        (near = tide_verify_column_next(&column)) != NULL;) {
     if (near->kind != TIDE_VERIFY_EXPECTED)
       continue;
-    /* It is what makes that one stale: one difference, and not a second one of a cell that should have been deleted. */
+    /* It makes the other one stale: count one difference, not a second one for a cell that should be deleted. */
     if (is_deleted && judge_expected(cells, near, rule) == TIDE_VERDICT_STALE)
       return TIDE_VERDICT_NONE;
-    /* It was found where that one should have been: at its time, or older than it, which was not found. */
+    /* It was found in place of the other one: at its time, or older, while the other was not found. */
     if (!is_deleted && (near->time_ms == entry->time_ms || (near->time_ms > entry->time_ms && !near->is_matched)))
       return TIDE_VERDICT_NONE;
   }

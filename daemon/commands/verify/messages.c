@@ -1,5 +1,5 @@
-/* From messages to the cells that they make, by the mapping of the daemon: what must be in the tables, what may be as
- * it is a dead letter, and what explains a cell that was found. */
+/* Maps messages to cells with the daemon's mapping: those that must be in the tables, those that may be because of a
+ * dead letter, and those that explain a found cell. */
 #include "commands/dead_letters/dead_letter_source.h"
 #include "commands/verify/verification.h"
 #include "dead_letters/dead_letter_queue.h"
@@ -10,7 +10,7 @@
 
 /* ---- dead letters ---- */
 
-/* What is to be done while they are read. */
+/* State while dead letters are read. */
 typedef struct Collecting {
   TideVerification *verification; /* borrowed */
   guint max_dead_letters;
@@ -22,7 +22,7 @@ row_content(TideBytes row_key)
   return XXH3_64bits(row_key.len > 0 ? row_key.data : (const guint8 *)"", row_key.len);
 }
 
-/* What dead letters know a message by. */
+/* The hash that identifies a message in dead letters. */
 static guint64
 message_content(TideBytes key, TideBytes value)
 {
@@ -32,7 +32,7 @@ message_content(TideBytes key, TideBytes value)
 static gboolean
 take_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer data, GError **error)
 {
-  /* Those whose reason is none of a mapping, or one of the clock, which this command does not ask. */
+  /* Reasons that are not from a mapping, or that depend on the clock, which this command does not check. */
   const char *const unwritten[] = {TIDE_DEAD_LETTER_REASON_REFUSED, tide_reject_reason_name(TIDE_REJECT_TIME_FUTURE)};
   const Collecting *collecting = data;
   const GArray *parts = collecting->verification->input.parts;
@@ -57,7 +57,7 @@ take_dead_letter(const TideDeadLetter *dead_letter, gint64 kept_at_ms, gpointer 
     return TRUE;
   return tide_fail(
       error, TIDE_ERROR_TOO_BIG,
-      "there are more than %u dead letters: give more with '--memory', or take less with '--from' and '--to'",
+      "there are more than %u dead letters: raise '--memory', or narrow the window with '--from' and '--to'",
       collecting->max_dead_letters);
 }
 
@@ -93,7 +93,7 @@ tide_verify_dead_letters_read(TideVerification *verification, const char *file, 
   return TRUE;
 }
 
-/* The dead letters that have the place of a message. */
+/* The dead letters with a message's partition and offset. */
 typedef struct LettersOfPlace {
   const TideVerifyDeadLetter *all; /* borrowed */
   guint n;
@@ -122,7 +122,7 @@ letters_of(const TideVerification *verification, TideVerifySource source, const 
   return letters;
 }
 
-/* Of the message or, where the original is gone, of @row; @row: NULL: of any. */
+/* Matches the message or, if the original is gone, @row; @row: NULL: any. */
 static gboolean
 is_of(const LettersOfPlace *letters, guint i, const TideRow *row)
 {
@@ -132,7 +132,7 @@ is_of(const LettersOfPlace *letters, guint i, const TideRow *row)
   return letter->content == letters->content;
 }
 
-/* MAY for what a dead letter says that it was not written. */
+/* MAY for everything that a dead letter reports as unwritten. */
 static TideVerifyRole
 role_of(const LettersOfPlace *letters, const TideRow *row)
 {
@@ -166,8 +166,7 @@ add_row(TideVerification *verification, const TideRow *row, TideVerifySource sou
   TideVerifyRow hash = tide_verify_row(slot, row->key);
   if (role != TIDE_VERIFY_SAMPLE && !tide_verify_cells_takes(cells, hash))
     return TRUE;
-  /* What replaces a row, or deletes it, leaves nothing of an earlier time in it. A dead-lettered one may have done so.
-   */
+  /* A row that replaces or deletes leaves nothing of an earlier time. A dead-lettered one may have done so. */
   if (role != TIDE_VERIFY_SAMPLE && row->delete_to_ms > 0)
     tide_verify_cells_delete(cells, hash, row->delete_to_ms, role == TIDE_VERIFY_MUST);
   for (guint32 i = 0; i < row->n_cells; i++) {

@@ -1,5 +1,5 @@
-/* The work of `tidemark verify`: topics and tables are read as often as the memory asks for, and each cell is judged
- * once; of what was found some are read again, to be shown. */
+/* The work of `tidemark verify`: reads topics and tables as often as the memory requires, and judges each cell once;
+ * samples are read again to be shown. */
 #include "commands/cli/message_lines.h"
 #include "commands/cli/progress.h"
 #include "commands/verify/verification.h"
@@ -9,15 +9,15 @@
 typedef struct Job {
   TideVerification *of; /* borrowed */
   TideProgress progress;
-  guint64 done; /* messages or rows of what is read now */
+  guint64 done; /* messages or rows of the current step */
   TideVerifyRole role;
-  guint part;    /* place of the file that is read */
-  guint slot;    /* of the table that is scanned */
-  gint64 now_ms; /* when this pass had read the tables */
-  GError *error; /* owned: of a callback */
+  guint part;    /* index of the current file */
+  guint slot;    /* of the scanned table */
+  gint64 now_ms; /* after this pass had read the tables */
+  GError *error; /* owned: from a callback */
 } Job;
 
-/* What is counted, for the line of progress. How many passes there will be is known only when all fitted into one. */
+/* The noun for the progress line. The number of passes is known only if everything fits into one. */
 static char *
 noun_of_pass(const Job *job, const char *noun)
 {
@@ -38,7 +38,7 @@ take_message(const TideMessage *message, guint part, gpointer data)
              : TIDE_TOPIC_STOP;
 }
 
-/* ---- files in place of topics: each is a part, its path the topic ---- */
+/* ---- files instead of topics: each is a part, its path the topic ---- */
 
 static gint64
 take_record(const TideMessage *message, gpointer data)
@@ -72,7 +72,7 @@ read_file(Job *job, const TideTopicSpan *span, GError **error)
   if (is_stopped)
     tide_fail(error, TIDE_ERROR_CANCELLED, "stopped");
   else if (problem != NULL)
-    tide_fail(error, TIDE_ERROR_DATA, "cannot compare all of the file: %s", problem);
+    tide_fail(error, TIDE_ERROR_DATA, "cannot compare the whole file: %s", problem);
   tide_file_reader_free(reader);
   return good;
 }
@@ -83,7 +83,7 @@ read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun,
   guint64 n_offsets = 0;
   for (guint i = 0; i < spans->len; i++) {
     const TideTopicSpan *span = &g_array_index(spans, TideTopicSpan, i);
-    n_offsets += span->end != TIDE_TOPIC_END ? (guint64)MAX(span->end - span->begin, 0) : 0; /* of a file: not known */
+    n_offsets += span->end != TIDE_TOPIC_END ? (guint64)MAX(span->end - span->begin, 0) : 0; /* unknown for a file */
   }
   g_autofree char *shown = noun_of_pass(job, noun);
   job->role = role;
@@ -105,7 +105,7 @@ read_spans(Job *job, const GArray *spans, TideVerifyRole role, const char *noun,
   return ok;
 }
 
-/* The messages of the window, or those before and behind it up to those that came while the tables were read. */
+/* Reads the messages of the window, or those around it, including those that arrived while the tables were read. */
 static gboolean
 read_messages(Job *job, TideVerifyRole role, GError **error)
 {
@@ -171,7 +171,7 @@ read_tables(Job *job, GError **error)
 /* ---- judging -------------------------------------------------------------------------------------------------------
  */
 
-/* The next entry that is a cell, with what it is judged by; NULL at the end. */
+/* Returns the next entry that is a cell, with its rule; NULL at the end. */
 static const TideVerifyEntry *
 next_cell(const Job *job, gsize *position, TideVerifyRule *ret_rule)
 {
@@ -245,7 +245,7 @@ compare_samples(gconstpointer a, gconstpointer b)
                     : tide_bytes_compare(tide_buffer_bytes(&left->qualifier), tide_buffer_bytes(&right->qualifier));
 }
 
-/* Whether @entry, of the table at @slot, is the sample's cell, whatever its value. */
+/* TRUE if @entry, of the table at @slot, is the sample's cell, whatever its value. */
 static gboolean
 is_of_cell(const TideVerifySample *sample, guint slot, const TideVerifyEntry *entry)
 {
@@ -281,7 +281,7 @@ compare_spans(gconstpointer a, gconstpointer b)
   return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* The messages of the samples, each once. */
+/* Reads the messages of the samples, each once. */
 static gboolean
 read_sampled_messages(Job *job, GError **error)
 {
@@ -304,7 +304,7 @@ read_sampled_messages(Job *job, GError **error)
   return read_spans(job, spans, TIDE_VERIFY_SAMPLE, "messages shown", error);
 }
 
-/* Whether a cell of the table at the job's place came from no message and is not found again yet. */
+/* TRUE if the current table has a cell without a message that was not found again yet. */
 static gboolean
 lacks_row(const Job *job)
 {
@@ -339,7 +339,7 @@ take_sampled_row(const TideResultRow *row, gpointer data)
   return lacks_row(job);
 }
 
-/* The newest cell of the sample's column. */
+/* Takes the newest cell of the sample's column. */
 static gboolean
 take_found_row(const TideResultRow *row, gpointer data)
 {
@@ -356,7 +356,7 @@ take_found_row(const TideResultRow *row, gpointer data)
   return TRUE;
 }
 
-/* What stands in the place of an expected cell. */
+/* Reads the cell in place of an expected one. */
 static gboolean
 get_found(TideVerifyTables *tables, TideVerifySample *sample, GError **error)
 {
@@ -370,11 +370,11 @@ get_found(TideVerifyTables *tables, TideVerifySample *sample, GError **error)
   TideGatewayTable read = {tide_verify_tables_session(tables), table->table->name};
   if (tide_gateway_table_get(&request, take_found_row, sample, &read, error))
     return TRUE;
-  g_prefix_error(error, "cannot read what is in the place of a cell: ");
+  g_prefix_error(error, "cannot read the cell in place of an expected one: ");
   return FALSE;
 }
 
-/* Reads what the samples lack. Costs a scan of a table where a cell in it came from no message. */
+/* Reads the missing parts of the samples. Costs a scan of a table with a cell that came from no message. */
 static gboolean
 resolve_samples(Job *job, GError **error)
 {
@@ -409,14 +409,13 @@ run_pass(Job *job, guint64 first, guint64 last, GError **error)
   gboolean is_open = FALSE;
   for (const TideVerifyEntry *entry; !is_open && (entry = next_cell(job, &position, &rule)) != NULL;)
     is_open = tide_verify_is_open(of->cells, entry, &rule);
-  /* Files hold what they held; topics have more by now. */
+  /* Files keep their content; topics have more messages by now. */
   if (is_open && of->input.topics != NULL && !tide_topic_reader_refresh(of->input.topics, of->input.parts, error))
     return FALSE;
   if (is_open && !read_messages(job, TIDE_VERIFY_EXPLAIN, error))
     return FALSE;
   if (tide_verify_cells_is_overrun(of->cells))
-    return tide_fail(error, TIDE_ERROR_TOO_BIG,
-                     "a single row has more cells than the memory holds: give more with '--memory'");
+    return tide_fail(error, TIDE_ERROR_TOO_BIG, "a single row has more cells than fit into memory: raise '--memory'");
   judge_cells(job);
   return TRUE;
 }
@@ -429,9 +428,9 @@ tide_verify_run(TideVerification *verification, GError **error)
   verification->cells = tide_verify_cells_new(verification->memory_bytes);
   if (verification->cells == NULL)
     return tide_fail(error, TIDE_ERROR_TOO_BIG,
-                     "there are no %" G_GSIZE_FORMAT " bytes of memory: give less with '--memory'",
+                     "%" G_GSIZE_FORMAT " bytes of memory are not available: lower '--memory'",
                      verification->memory_bytes);
-  /* The wire's protocol is of no meaning here: nothing is encoded but the columns' names. */
+  /* The wire protocol does not matter here: only column names are encoded. */
   verification->mapping = tide_mapping_new(verification->config, TIDE_WIRE_BINARY);
   verification->samples = g_array_new(FALSE, FALSE, sizeof(TideVerifySample));
   g_array_set_clear_func(verification->samples, clear_sample);
@@ -439,7 +438,7 @@ tide_verify_run(TideVerification *verification, GError **error)
     if (!run_pass(&job, first, last, error))
       return FALSE;
     reached = tide_verify_cells_last(verification->cells);
-    /* A little less than what fitted: halving a range that is hardly too large would cost another pass. */
+    /* A little less than what fitted: halving a range that is barely too large would cost another pass. */
     guint64 width = reached - first;
     width -= width / 8;
     first = reached + 1;

@@ -1,13 +1,14 @@
-/* What a verification found, for people or as JSON, one object a line: samples, then tables, then all together. */
+/* Reports the findings of a verification, for people or as JSON, one object per line: samples, then tables, then
+ * totals. */
 #include "commands/cli/listing.h"
 #include "commands/cli/time_argument.h"
 #include "commands/verify/verification.h"
 #include "util/units.h"
 
-/* Of a value that is shown to people; JSON has all of it. */
+/* Limit of a value shown to people; JSON has the whole value. */
 #define SHOWN_VALUE_BYTES 80u
 
-/* Those that are no differences, and what they are for people. */
+/* Verdicts that are not differences, with their explanations for people. */
 typedef struct Remark {
   TideVerdict verdict;
   const char *text;
@@ -16,16 +17,16 @@ typedef struct Remark {
 static const Remark remarks[] = {
     {TIDE_VERDICT_CONFLICT,
      "conflict: several partitions, or readings of one message, wrote different values of one time; one of them is "
-     "there, and the others are lost ('tidemark explain' shows which readings meet)"},
+     "there, and the others are lost ('tidemark explain' shows which readings collide)"},
     {TIDE_VERDICT_OVERWRITTEN,
-     "overwritten: another reading had the same row, column and time, and its value is lost: put the field that tells "
-     "such readings apart into the key or the column's name ('--allow-overwritten' accepts them)"},
+     "overwritten: another reading had the same row, column and time, so one value is lost: add the field that "
+     "distinguishes the readings to the key or the column's name ('--allow-overwritten' accepts them)"},
     {TIDE_VERDICT_CORRECTED, "corrected: a later message gave the same reading another value, which is there"},
     {TIDE_VERDICT_SUPERSEDED, "superseded: newer cells of the same column are there, and no more versions are kept"},
-    {TIDE_VERDICT_BEYOND, "beyond: made by messages outside of the window, such as those not committed yet"},
-    {TIDE_VERDICT_DELETED, "deleted: a later reading or tombstone of the row took them away"},
-    {TIDE_VERDICT_EXPIRED, "expired: older than their table keeps them"},
-    {TIDE_VERDICT_UNEXPLAINED, "unexplained: no message that was read makes them"},
+    {TIDE_VERDICT_BEYOND, "beyond: made by messages outside the window, such as uncommitted ones"},
+    {TIDE_VERDICT_DELETED, "deleted: by a later reading or tombstone of the row"},
+    {TIDE_VERDICT_EXPIRED, "expired: older than their table's retention"},
+    {TIDE_VERDICT_UNEXPLAINED, "unexplained: made by none of the messages read"},
 };
 
 static guint64
@@ -57,10 +58,10 @@ gap_text(const TideVerification *verify, const TideVerifyGap *gap)
   switch (gap->kind) {
   case TIDE_VERIFY_GAP_LOST:
     return g_strdup_printf("%s: %s were deleted from the log before they were written: %" G_GINT64_FORMAT
-                           " is committed, and the log begins at %" G_GINT64_FORMAT,
+                           " is committed, but the log begins at %" G_GINT64_FORMAT,
                            where, range, part->committed, gap->to);
   case TIDE_VERIFY_GAP_NOT_BEGUN:
-    return g_strdup_printf("%s: %s are not written: group '%s' has committed nothing of this partition", where, range,
+    return g_strdup_printf("%s: %s are not written: group '%s' has committed no offset of this partition", where, range,
                            verify->group);
   case TIDE_VERIFY_GAP_HALTED:
     break;
@@ -98,7 +99,7 @@ print_sample(const TideVerification *verify, const TideVerifySample *sample, FIL
   const TideVerifyFamily *family = tide_verify_tables_family(verify->tables, sample->entry.family);
   const char *table = tide_verify_tables_at(verify->tables, sample->slot)->table->name;
   if (!sample->is_resolved) {
-    fprintf(stream, "%s: %s: a cell that cannot be shown: it, or its message, is gone meanwhile\n",
+    fprintf(stream, "%s: %s: a cell that cannot be shown: it or its message is gone by now\n",
             tide_verdicts[sample->verdict].name, table);
     return;
   }
@@ -125,7 +126,7 @@ print_sample(const TideVerification *verify, const TideVerifySample *sample, FIL
   fputc('\n', stream);
 }
 
-/* A line, where there are any. */
+/* Prints a line if @count is not 0. */
 static void
 print_count(FILE *stream, guint64 count, const char *one, const char *more, const char *what)
 {
@@ -145,7 +146,7 @@ print_window(const TideVerification *verify, FILE *stream)
   g_autofree char *elapsed = tide_age_text(verify->elapsed_us / 1000);
   fprintf(stream, "%s of %s", messages, parts);
   if (verify->group != NULL)
-    fprintf(stream, ", up to what group '%s' has committed", verify->group);
+    fprintf(stream, ", up to the committed offsets of group '%s'", verify->group);
   fprintf(stream, ": %s, in %s", cells, elapsed);
   if (verify->n_passes > 1)
     fprintf(stream, " and %u passes", verify->n_passes);
@@ -185,7 +186,7 @@ print_tables(const TideVerification *verify, FILE *stream)
       g_ptr_array_add(values, tide_count_text(table->counts[shown[k]]));
     goes_on = tide_listing_add(listing, (const char *const *)values->pdata);
   }
-  (void)tide_listing_finish(listing); /* a failing output is told by tide_output_close() */
+  (void)tide_listing_finish(listing); /* tide_output_close() reports a failing output */
 }
 
 /* The last line. */
@@ -210,9 +211,9 @@ print_verdict(const TideVerification *verify, FILE *stream)
       g_string_append_printf(text, "%s, ", counted);
   }
   if (verify->gaps->len > 0)
-    fprintf(stream, "%swhat was written is right, but not all is written\n", text->str);
+    fprintf(stream, "%swhat was written is right, but some messages were not written\n", text->str);
   else if (text->len > 0)
-    fprintf(stream, "%sall else is right\n", text->str);
+    fprintf(stream, "%severything else is right\n", text->str);
   else
     fprintf(stream, "%sall is right%s\n", tide_colour_wanted(stream) ? tide_colour_of("all is right") : "",
             tide_colour_wanted(stream) ? TIDE_COLOUR_END : "");
@@ -240,7 +241,7 @@ tide_verify_report_print_text(const TideVerification *verify, FILE *stream)
     fprintf(stream, "%s\n", text);
   }
   if (verify->not_whole != NULL)
-    fprintf(stream, "unexpected cells cannot be told: %s\n", verify->not_whole);
+    fprintf(stream, "unexpected cells cannot be identified: %s\n", verify->not_whole);
   print_window(verify, stream);
   print_verdict(verify, stream);
 }

@@ -1,5 +1,5 @@
-/* The tables of a verification: which there are, what their families keep, in which span of cell times the messages
- * that were read say something about them, and what was counted of each. */
+/* The tables of a verification: their families' retention, the span of cell times covered by the messages read, and the
+ * counts of each table. */
 #include "commands/read/key_arguments.h"
 #include "commands/read/range_reader.h"
 #include "commands/verify/verification.h"
@@ -10,18 +10,18 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* A page of a scan: what `rollup` uses, and for the same reasons. */
+/* Rows per page of a scan, as in `rollup` and for the same reasons. */
 #define PAGE_ROWS 500u
 #define PAGE_BYTES (2u << 20)
 
-/* A gateway that restarts, or a region that moves, is back before. */
+/* Enough for a restarting gateway or a moving region. */
 #define TIMEOUT_US (60 * TIDE_US_PER_S)
 #define RETRY_US (500 * TIDE_US_PER_MS)
 
 /* Cell times of a declared table's rows. */
 typedef struct Window {
   gint64 min_ms;
-  gint64 max_ms; /* below min_ms: there are none */
+  gint64 max_ms; /* below min_ms: none */
 } Window;
 
 struct TideVerifyTables {
@@ -30,9 +30,9 @@ struct TideVerifyTables {
   GPtrArray *wanted;           /* owned (element-type TideTable): borrowed tables; none: all */
   GPtrArray *tables;           /* owned (element-type TideVerifyTable) */
   GArray *families;            /* owned (element-type TideVerifyFamily) */
-  GHashTable *slots;           /* owned: name to 1 + place; 0: not to be verified */
+  GHashTable *slots;           /* owned: name to 1 + index; 0: not to be verified */
   guint *slot_of_declared;     /* owned, by index: of plain tables; TIDE_TABLE_NONE */
-  guint last_dated;            /* place of the dated table met last; TIDE_TABLE_NONE */
+  guint last_dated;            /* index of the last dated table; TIDE_TABLE_NONE */
   Window *windows;             /* owned, by index */
 };
 
@@ -81,8 +81,7 @@ tide_verify_tables_session(TideVerifyTables *tables)
   return tables->session;
 }
 
-/* ---- which tables --------------------------------------------------------------------------------------------------
- */
+/* ---- the tables -------------------------------------------------------------------------------------------------- */
 
 static gint64
 shorter_ttl_ms(gint64 a_ms, gint64 b_ms)
@@ -115,11 +114,11 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GEr
       tide_hbase_client_describe(tide_gateway_session_client(tables->session), table->name,
                                  tide_gateway_session_deadline_us(tables->session), &fault);
   if (description == NULL && !g_error_matches(fault, TIDE_ERROR, TIDE_ERROR_NOT_FOUND)) {
-    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot look at table '%s': ", table->name);
+    g_propagate_prefixed_error(error, g_steal_pointer(&fault), "cannot describe table '%s': ", table->name);
     return FALSE;
   }
   if (tables->families->len + table->families->len > G_MAXUINT16)
-    return tide_fail(error, TIDE_ERROR_TOO_BIG, "too many tables to verify at a time: choose with '--table'");
+    return tide_fail(error, TIDE_ERROR_TOO_BIG, "too many tables to verify at once: choose with '--table'");
   guint slot = tables->tables->len;
   TideVerifyTable *added = g_new0(TideVerifyTable, 1);
   *added = (TideVerifyTable){.table = table,
@@ -135,7 +134,7 @@ add_table(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GEr
   return TRUE;
 }
 
-/* Looks @table up, or takes it among those to be verified. */
+/* Looks up @table, or adds it to the tables to verify. */
 static gboolean
 assign_slot(TideVerifyTables *tables, const TideTable *table, guint *ret_slot, GError **error)
 {
@@ -160,7 +159,7 @@ add_wanted(TideVerifyTables *tables, const char *name, GError **error)
   if (table == NULL)
     return FALSE;
   if (table->declared != NULL && !tide_table_is_template(table->declared))
-    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a copy that 'tidemark rollup' has made: verify '%s'", name,
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a copy made by 'tidemark rollup': verify '%s' instead", name,
                      table->declared->name);
   g_ptr_array_add(tables->wanted, (gpointer)table);
   return TRUE;
@@ -219,7 +218,7 @@ tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret
     *ret_slot = GPOINTER_TO_UINT(known) == 0 ? TIDE_TABLE_NONE : GPOINTER_TO_UINT(known) - 1;
   } else {
     const TideTable *table = tide_table_of_name(tables->config, name);
-    g_assert(table != NULL); /* the mapping made the name by the table's own pattern */
+    g_assert(table != NULL); /* the mapping built the name from the table's own pattern */
     if (!assign_slot(tables, table, ret_slot, error))
       return FALSE;
   }
@@ -249,7 +248,7 @@ tide_verify_tables_is_outside(const TideVerifyTables *tables, guint slot, gint64
 {
   const Window *window = window_of(tables, slot);
   gboolean is_latest = tide_verify_tables_at(tables, slot)->table->latest != TIDE_LATEST_NONE;
-  /* What a latest table holds must come from somewhere however new it is. */
+  /* Every cell of a latest table must have a source, however new it is. */
   return time_ms < window->min_ms || (!is_latest && time_ms > window->max_ms);
 }
 
@@ -272,7 +271,7 @@ tide_verify_tables_entry(const TideVerifyTables *tables, guint slot, TideVerifyR
       continue;
     guint64 column = XXH3_64bits_withSeed(cell->qualifier.data, cell->qualifier.len, i);
     *ret_entry = (TideVerifyEntry){.row = row,
-                                   .column = MAX(column, 1), /* 0 stands for the row */
+                                   .column = MAX(column, 1), /* 0 denotes the row */
                                    .time_ms = cell->timestamp_ms,
                                    .value = XXH3_64bits(cell->value.data, cell->value.len),
                                    .family = (guint16)family};
@@ -299,7 +298,7 @@ tide_verify_tables_rule(const TideVerifyTables *tables, const TideVerifyEntry *e
 /* ---- scans ---------------------------------------------------------------------------------------------------------
  */
 
-/* The next row; again and again while its page may yet come. */
+/* Reads the next row; retries while its page may still succeed. */
 static gboolean
 next_row(TideRangeReader *reader, const TideVerifyScan *scan, const TideResultRow **ret_row, GError **error)
 {
@@ -338,7 +337,7 @@ tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan, GE
       .scan_data = &read,
       .columns = columns,
       .n_columns = table->n_families,
-      /* No upper bound: of a column whose newest cell is newer, HBase may or may not show the one within. */
+      /* No upper limit: if the newest cell of a column is newer, HBase may or may not show the one within. */
       .min_time_ms = is_latest ? 0 : MAX(window->min_ms, 0),
       .max_time_ms = is_latest ? 0 : G_MAXINT64,
       .max_versions = (gint32)most_versions,

@@ -1,6 +1,6 @@
-/* One verification: what it is of and what it has found, for the files of this room.
+/* One verification: its input and its findings, for the files of this room.
  *
- * Threads: one; blocks for as long as it takes. */
+ * Threads: one; blocks for the whole verification. */
 #pragma once
 
 #include "commands/read/gateway_session.h"
@@ -14,18 +14,18 @@ G_BEGIN_DECLS
 
 /* ---- tables.c ---- */
 
-/* A family of a table. Entries know it by its place in the list of all. */
+/* A family of a table. Entries refer to it by its index in the list of all. */
 typedef struct TideVerifyFamily {
-  guint table; /* place of its table */
+  guint table; /* index of its table */
   char *name;  /* owned */
   guint versions;
-  gint64 ttl_ms; /* 0: for ever; the shortest of what is declared and what HBase has */
+  gint64 ttl_ms; /* 0: for ever; the shorter of the declared TTL and HBase's */
 } TideVerifyFamily;
 
-/* A table in HBase; of a dated one, the table of one name. */
+/* A table in HBase; for a dated one, the table of one date. */
 typedef struct TideVerifyTable {
   const TideTable *table; /* borrowed from the configuration */
-  gboolean is_there;      /* when it was looked for: at the start, or when a message first named it */
+  gboolean is_there;      /* at the check: at the start, or when a message first named it */
   guint first_family;
   guint n_families;
   guint64 counts[TIDE_VERDICT_COUNT]; /* cells */
@@ -34,8 +34,8 @@ typedef struct TideVerifyTable {
 typedef struct TideVerifyTables TideVerifyTables;
 
 /**
- * tide_verify_tables_new: the declared tables, and those of dated ones that exist.
- * @wanted: (element-type utf8): names of tables to verify; none: all. A dated one's name stands for all of its tables
+ * tide_verify_tables_new: the declared tables, and the existing tables of dated ones.
+ * @wanted: (element-type utf8): names of tables to verify; none: all. A dated one's name selects all of its tables
  * Errors: USAGE for a name that no table has; those of the calls.
  */
 TideVerifyTables *tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, const GPtrArray *wanted,
@@ -49,23 +49,22 @@ const TideVerifyFamily *tide_verify_tables_family(const TideVerifyTables *tables
 TideGatewaySession *tide_verify_tables_session(TideVerifyTables *tables);
 
 /**
- * tide_verify_tables_find: the place of the table that @row goes to; of a dated name that is new, it is looked for in
- * HBase.
+ * tide_verify_tables_find: the index of @row's table; a new dated name is looked up in HBase.
  * @ret_slot: TIDE_TABLE_NONE: it is not to be verified
  */
 gboolean tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret_slot,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The window of the declared table grows to the time of a cell that must be there. */
+/* Extends the declared table's window to the time of a cell that must exist. */
 void tide_verify_tables_note_time(TideVerifyTables *tables, guint slot, gint64 time_ms);
 
 TideVerifyRow tide_verify_row(guint slot, TideBytes key);
 
-/* Fills in row, family, column, time and value. FALSE when the table has no such family. */
+/* Fills in row, family, column, time and value. FALSE if the table has no such family. */
 gboolean tide_verify_tables_entry(const TideVerifyTables *tables, guint slot, TideVerifyRow row,
                                   const TideResultCell *cell, TideVerifyEntry *ret_entry);
 
-/* What @entry is judged by. @now_ms: wall clock. */
+/* The rule for judging @entry. @now_ms: wall clock. */
 TideVerifyRule tide_verify_tables_rule(const TideVerifyTables *tables, const TideVerifyEntry *entry, gint64 now_ms,
                                        gboolean is_whole);
 
@@ -73,39 +72,39 @@ typedef struct TideVerifyScan {
   guint slot;
   guint64 rate_rows_per_s;  /* 0: not limited */
   const volatile int *stop; /* borrowed: not 0 ends it with CANCELLED */
-  /* Each row. Return FALSE to end the scan. */
+  /* Called for each row. Return FALSE to end the scan. */
   gboolean (*take_row)(const TideResultRow *row, gpointer data);
   gpointer data;
 } TideVerifyScan;
 
 /**
- * tide_verify_tables_scan: read the rows of one table whose cells the window says something about, as far as HBase can
- * be told so: of a table of readings all from the window's oldest time on, of a latest table all. Nothing is read of
- * one that is not there, or that no message says anything about. Errors: those of the scan, when it has not moved for a
+ * tide_verify_tables_scan: read the rows of one table with cells covered by the window, as far as HBase can filter
+ * them: of a table of readings everything from the window's oldest time on, of a latest table everything. Tables that
+ * do not exist, or that no message concerns, are not read. Errors: those of the scan, when it has not advanced for a
  * minute; CANCELLED.
  */
 gboolean tide_verify_tables_scan(TideVerifyTables *tables, const TideVerifyScan *scan,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether the window says nothing about a cell of that time. */
+/* TRUE if the window does not cover a cell of that time. */
 gboolean tide_verify_tables_is_outside(const TideVerifyTables *tables, guint slot, gint64 time_ms);
 
 /* ---- the verification ---- */
 
-/* Where the messages come from: topics, or files in their place. Of those each is a part, its path the topic, and its
- * lines (of binary formats its records) are the offsets. */
+/* The source of messages: topics, or files instead. Each file is a part, its path is the topic, and its line numbers
+ * (in binary formats, record numbers) are the offsets. */
 typedef struct TideVerifyInput {
   TideTopicReader *topics;        /* owned; NULL: files */
-  const TideConfigSource *source; /* borrowed: of files, whose readings they hold */
+  const TideConfigSource *source; /* borrowed: for files, the source of their readings */
   const volatile int *stop;       /* borrowed: set by a signal */
-  GArray *parts;                  /* owned (element-type TideTopicPart): what is asked for of each is the window */
+  GArray *parts;                  /* owned (element-type TideTopicPart): the requested part of each is the window */
 } TideVerifyInput;
 
-/* Offsets of a partition that the group never had written: no cell is expected of them, and none can be looked for. */
+/* Offsets of a partition that the group never wrote: no cell is expected from them, and none can be checked. */
 typedef enum TideVerifyGapKind {
-  TIDE_VERIFY_GAP_LOST,      /* deleted by Kafka; what is committed lies before them, or at them */
-  TIDE_VERIFY_GAP_NOT_BEGUN, /* the group has committed nothing of this partition, though of others */
-  TIDE_VERIFY_GAP_HALTED,    /* halted: an operator must decide where to go on */
+  TIDE_VERIFY_GAP_LOST,      /* deleted by Kafka; the committed offset is before them, or at the first */
+  TIDE_VERIFY_GAP_NOT_BEGUN, /* the group has committed nothing of this partition, but something of others */
+  TIDE_VERIFY_GAP_HALTED,    /* halted: an operator must decide where to continue */
 } TideVerifyGapKind;
 
 typedef struct TideVerifyGap {
@@ -113,31 +112,31 @@ typedef struct TideVerifyGap {
   guint part;
   gint64 from; /* offsets [from, to) */
   gint64 to;
-  const char *halt_text; /* borrowed, a literal: why; HALTED */
+  const char *halt_text; /* borrowed, a literal: the reason; HALTED */
 } TideVerifyGap;
 
-/* A dead letter of a message of the window, so that what HBase refused of it is not called missing. */
+/* A dead letter of a message in the window, so that cells that HBase refused do not count as missing. */
 typedef struct TideVerifyDeadLetter {
   TideVerifySource source;
-  gint32 reading;        /* its place in the message; -1: all of the message */
-  gboolean is_of_row;    /* the original is gone: content is that of the row's key, else that of the message */
-  gboolean is_unwritten; /* the present configuration may take it, and it was not written all the same: HBase refused
-                          * it, or a clock did. Other reasons are those of a configuration, and excuse nothing that this
-                          * one takes */
-  guint64 content;       /* a dead letter of another message that once had its place says nothing */
+  gint32 reading;        /* its index in the message; -1: the whole message */
+  gboolean is_of_row;    /* the original is gone: content is that of the row's key, otherwise that of the message */
+  gboolean is_unwritten; /* the current configuration may accept it, but it was not written: HBase refused it, or a
+                          * clock rejected it. Other reasons come from a configuration, and excuse nothing that this one
+                          * accepts */
+  guint64 content;       /* a dead letter of another message that once had this offset is ignored */
 } TideVerifyDeadLetter;
 
-/* What the window's messages were. */
+/* Counts of the window's messages. */
 typedef struct TideVerifyMessageCounts {
   guint64 messages;
   guint64 dead_lettered;
-  guint64 unmatched; /* readings that no table takes */
-  guint64 cells;     /* made, in the tables that are verified */
+  guint64 unmatched; /* readings that no table accepts */
+  guint64 cells;     /* made, in the tables to verify */
   guint64 rejected[TIDE_REJECT_N_REASONS];
   guint64 rejected_readings; /* of messages whose other readings are good */
 } TideVerifyMessageCounts;
 
-/* Some of each kind that was found, with what the hashes do not tell. */
+/* A sample of a finding, with the content that hashes cannot provide. */
 typedef struct TideVerifySample {
   TideVerdict verdict;
   TideVerifyEntry entry;
@@ -149,11 +148,11 @@ typedef struct TideVerifySample {
   TideBuffer qualifier;
   gboolean has_expected;
   TideBuffer expected; /* value, at entry.time_ms */
-  gboolean has_found;  /* there is a cell in its column now */
+  gboolean has_found;  /* its column has a cell now */
   TideBuffer found;
   gint64 found_ms;
   gboolean has_lost;     /* another reading's value had its place, and was lost ... */
-  TideVerifyEntry lost;  /* ... of this message */
+  TideVerifyEntry lost;  /* ... from this message */
   TideBuffer lost_value; /* that value */
 } TideVerifySample;
 
@@ -163,49 +162,49 @@ typedef struct TideVerification {
   TideVerifyTables *tables;   /* owned */
   GArray *dead_letters;       /* owned (element-type TideVerifyDeadLetter), sorted */
   GArray *gaps;               /* owned (element-type TideVerifyGap) */
-  const char *group;          /* borrowed: whose offsets bound it; NULL: none's */
-  char *not_whole;            /* owned: why cells that no message explains are not unexpected; NULL: they are */
-  gboolean allow_overwritten; /* they are no differences */
+  const char *group;          /* borrowed: the group whose offsets limit the window; NULL: none */
+  char *not_whole;            /* owned: why cells without a message do not count as unexpected; NULL: they do */
+  gboolean allow_overwritten; /* they are not differences */
   gsize memory_bytes;         /* of the set of cells */
   guint64 rate_rows_per_s;    /* of the tables' scans; 0: not limited */
-  guint max_samples;          /* of a kind */
+  guint max_samples;          /* of each kind */
   /* while it works */
   TideVerifyCells *cells; /* owned */
   TideMapping *mapping;   /* owned */
-  /* what was found, beside what is counted in the tables */
+  /* findings, besides the counts of the tables */
   TideVerifyMessageCounts counts;
   GArray *samples; /* owned (element-type TideVerifySample), by kind */
   guint n_passes;
-  gboolean has_gaps; /* offsets without a message: nothing is unexpected then */
+  gboolean has_gaps; /* offsets without a message: no cell counts as unexpected then */
   gint64 elapsed_us;
 } TideVerification;
 
 /* ---- messages.c ---- */
 
 /**
- * tide_verify_dead_letters_read: the dead letters of messages within the window. A topic or file that does not exist
- * holds none. Read them when the parts are known: what is committed is kept before.
- * @file: (nullable): in place of what the configuration names
- * @max_dead_letters: more are refused
+ * tide_verify_dead_letters_read: the dead letters of messages in the window. A missing topic or file contains none.
+ * Call when the parts are known: dead letters are stored before their message is committed.
+ * @file: (nullable): instead of the configured one
+ * @max_dead_letters: more are an error
  * Errors: KAFKA, IO; TOO_BIG.
  */
 gboolean tide_verify_dead_letters_read(TideVerification *verification, const char *file, guint max_dead_letters,
                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What the cells of a message, or of one of its readings, are to the verification. Nothing is taken for expired by
- * these: whether a cell need not be there any more is asked when it was looked for. */
+/* The meaning of the cells of a message, or of one of its readings. Expiry is not considered here: it depends on the
+ * time at which the cell was looked for. */
 typedef enum TideVerifyRole {
-  TIDE_VERIFY_MUST,    /* of the window: they must be there */
-  TIDE_VERIFY_MAY,     /* of the window, and dead-lettered: some rows may be there, what was refused is not */
-  TIDE_VERIFY_EXPLAIN, /* of outside: where they are found, all is well */
-  TIDE_VERIFY_SAMPLE,  /* of a sample: what it lacks */
+  TIDE_VERIFY_MUST,    /* in the window: they must exist */
+  TIDE_VERIFY_MAY,     /* in the window, and dead-lettered: some rows may exist, refused ones do not */
+  TIDE_VERIFY_EXPLAIN, /* outside the window: they may be found */
+  TIDE_VERIFY_SAMPLE,  /* of a sample: provides its missing parts */
 } TideVerifyRole;
 
 /**
- * tide_verify_messages_add: @message, of the partition at place @part.
- * @role: MUST, which is MAY for what is a dead letter; or another
- * @counts: (nullable): where it is counted
- * Errors: of looking for a dated table that is new.
+ * tide_verify_messages_add: add @message, of the partition at index @part.
+ * @role: MUST, which becomes MAY for dead letters; or another
+ * @counts: (nullable): incremented
+ * Errors: of looking up a new dated table.
  */
 gboolean tide_verify_messages_add(TideVerification *verification, const TideMessage *message, guint part,
                                   TideVerifyRole role, TideVerifyMessageCounts *counts,
@@ -213,16 +212,16 @@ gboolean tide_verify_messages_add(TideVerification *verification, const TideMess
 
 /* ---- passes.c ---- */
 
-/* Errors: those of topics and tables; TOO_BIG: a row has more cells than the memory holds; CANCELLED. */
+/* Errors: those of topics and tables; TOO_BIG: a row has more cells than fit into memory; CANCELLED. */
 gboolean tide_verify_run(TideVerification *verification, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Gives the samples of it what a message's @cell, which is @entry in the table at @slot, tells. */
+/* Completes the samples of a message's @cell, which is @entry in the table at @slot. */
 void tide_verify_samples_take(TideVerification *verification, guint slot, const TideRow *row, const TideCell *cell,
                               const TideVerifyEntry *entry);
 
 /* ---- report.c ---- */
 
-/* In cells. */
+/* Counted in cells. */
 guint64 tide_verify_report_differences(const TideVerification *verification);
 
 void tide_verify_report_print_text(const TideVerification *verification, FILE *stream);

@@ -1,20 +1,18 @@
-/* `tidemark verify`: whether the tables hold what the topics say. Reads both; joins no group, commits nothing, writes
- * nothing.
+/* `tidemark verify`: compares the tables with the topics. Reads both; joins no group, commits nothing, writes nothing.
  *
- * The window is what the topics still hold, by --from and --to cut to a span of the records' own times, and up to what
- * the group has committed, so that it can be verified while the daemon runs: what is committed was acknowledged before.
+ * The window is what the topics still hold, limited by --from and --to to a span of record times, and by the group's
+ * committed offsets, so that it works while the daemon runs: committed messages were acknowledged before.
  *
- * Expected is what the daemon's own mapping makes of each message of the window (messages.c), found is what a scan
- * shows: of a table of readings the cells from the window's oldest cell time on; of a latest table all. What they come
- * to stands in judge.c. Nothing is expected of messages that are rejected (they are counted, by reason) or of dead
- * letters, some of whose rows may be there; and nothing that is older, by now, than its table keeps it: a missing cell
- * is not told from one that HBase dropped for its age. Where cells are found that nothing explains, the messages before
- * and behind the window are read too, up to those that came meanwhile. When the topics do not hold any more all that
- * they ever did (their first offset is not 0, an offset holds no message, or not all topics were read), such cells are
- * unexplained and no difference.
+ * Expected cells are what the daemon's own mapping makes of each message in the window (messages.c); found cells are
+ * what a scan shows: of a table of readings those from the window's oldest cell time on; of a latest table all. judge.c
+ * compares them. Nothing is expected of rejected messages (they are counted, by reason) or of dead letters, some of
+ * whose rows may exist; nor of cells older than their table's retention, because a missing cell cannot be distinguished
+ * from an expired one. If some found cells are unexplained, the messages around the window are read too, including
+ * those that arrived meanwhile. If the topics no longer hold everything they ever did (their first offset is not 0, an
+ * offset has no message, or not all topics were read), such cells are unexplained and not differences.
  *
- * What it cannot know: rows deleted by hand (`latest --forget`) are missing; rows of other writers are unexpected; what
- * a compaction makes visible again, where rows are deleted (`purge_deletes_after`), is unexpected.
+ * Limits: manually deleted rows (`latest --forget`) are missing; rows of other writers are unexpected; cells that a
+ * compaction makes visible again after deletes (`purge_deletes_after`) are unexpected.
  *
  * Memory: the cells are compared as hashes, in passes (verify/cells.h). */
 #include "commands/cli/commands.h"
@@ -33,7 +31,7 @@
 #define DEFAULT_SAMPLES 5
 #define MAX_SAMPLES 1000
 
-/* A sixteenth of the memory that is given for cells, beside it. */
+/* Dead letters may use a sixteenth of the memory for cells, in addition to it. */
 #define DEAD_LETTERS_PER_MIB ((1u << 20) / 16 / sizeof(TideVerifyDeadLetter))
 
 static const char *const verify_formats[] = {"text", "json", NULL};
@@ -68,9 +66,9 @@ add_gap(TideVerification *verify, TideVerifyGap gap)
     g_array_append_val(verify->gaps, gap);
 }
 
-/* What the group has left out, or stands before, by what it has committed now. A log's beginning that moves while the
- * tables are compared is not counted: the group may have read on meanwhile. @ends: of the window in each part, before
- * it was limited to the group */
+/* Finds the offsets that the group has skipped or not reached, from its committed offsets. A log's start that moves
+ * while the tables are compared is not counted: the group may have read on meanwhile. @ends: of the window in each
+ * part, before it was limited to the group */
 static void
 find_gaps(TideVerification *verify, const gint64 *ends)
 {
@@ -101,11 +99,10 @@ limit_to_group(TideVerification *verify, GError **error)
   find_gaps(verify, ends);
   if (n_committed > 0)
     return TRUE;
-  return tide_fail(
-      error, TIDE_ERROR_DATA,
-      "group '%s' has committed nothing yet: there is nothing to verify ('--group' names another, '--to-end' "
-      "takes all that the topic holds)",
-      group);
+  return tide_fail(error, TIDE_ERROR_DATA,
+                   "nothing to verify: group '%s' has committed no offset; name another group with '--group', or "
+                   "verify to the end of the topics with '--to-end'",
+                   group);
 }
 
 static gboolean
@@ -114,11 +111,11 @@ check_parts(const TideVerification *verify, GError **error)
   guint n_parts = verify->input.parts->len;
   gboolean are_files = verify->input.topics == NULL;
   return n_parts <= TIDE_VERIFY_MAX_PARTITIONS ||
-         tide_fail(error, TIDE_ERROR_TOO_BIG, "%u %s are too many at a time%s", n_parts,
+         tide_fail(error, TIDE_ERROR_TOO_BIG, "%u %s are too many at once%s", n_parts,
                    are_files ? "files" : "partitions", are_files ? "" : ": choose with '--topic'");
 }
 
-/* All that is in the files; their dead letters are where `load` keeps them. */
+/* The window is everything in the files; their dead letters are those of `load`. */
 static gboolean
 take_files(TideVerification *verify, TideConfig *config, const VerifyOptions *options, const GPtrArray *paths,
            GError **error)
@@ -127,8 +124,8 @@ take_files(TideVerification *verify, TideConfig *config, const VerifyOptions *op
       options->topics->len > 0) {
     g_set_error_literal(
         error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        paths->len == 0 ? "'--files' needs the files"
-                        : "'--from', '--to', '--group', '--to-end' and '--topic' are said of topics, not of '--files'");
+        paths->len == 0 ? "'--files' needs file names"
+                        : "'--from', '--to', '--group', '--to-end' and '--topic' apply to topics, not to '--files'");
     return FALSE;
   }
   verify->input.source = tide_command_choose_source(config, options->source, error);
@@ -139,14 +136,12 @@ take_files(TideVerification *verify, TideConfig *config, const VerifyOptions *op
     const char *path = g_ptr_array_index(paths, i);
     gboolean is_lasting = g_file_test(path, G_FILE_TEST_IS_REGULAR) || g_file_test(path, G_FILE_TEST_IS_DIR) ||
                           !g_file_test(path, G_FILE_TEST_EXISTS);
-    /* There may be several passes, and what is at a file's place is read anew in each. One that is not there is told of
-     * when it is read. */
+    /* There may be several passes, and each reads the files again. A missing file is reported when it is read. */
     if (strcmp(path, "-") == 0 || !is_lasting)
-      return tide_fail(
-          error, TIDE_ERROR_USAGE,
-          "'%s' cannot be read twice, and '--memory' may ask for several passes: write what comes from it into a "
-          "file, and compare that",
-          path);
+      return tide_fail(error, TIDE_ERROR_USAGE,
+                       "'%s' cannot be read twice, but '--memory' may require several passes: save its output to a "
+                       "file, and verify that",
+                       path);
     TideTopicPart part = {.topic = g_canonicalize_filename(path, NULL),
                           .first = 1,
                           .last = TIDE_TOPIC_END,
@@ -189,21 +184,21 @@ find_window(TideVerification *verify, const VerifyOptions *options, GError **err
          (verify->group == NULL || limit_to_group(verify, error));
 }
 
-/* What stands against the claim that a cell without message came from nowhere. */
+/* Determines why a cell without a message may not be unexpected. */
 static void
-look_whether_whole(TideVerification *verify, const VerifyOptions *options)
+check_completeness(TideVerification *verify, const VerifyOptions *options)
 {
   if (options->allow_unexpected)
     verify->not_whole = g_strdup("'--allow-unexpected' was given");
   else if (options->files)
-    verify->not_whole = g_strdup("they may be of other files, or of topics");
+    verify->not_whole = g_strdup("they may come from other files, or from topics");
   else if (options->topics->len > 0)
     verify->not_whole = g_strdup("with '--topic', other topics may have written them");
   for (guint i = 0; verify->not_whole == NULL && i < verify->input.parts->len; i++) {
     const TideTopicPart *part = &g_array_index(verify->input.parts, TideTopicPart, i);
     if (part->first > 0)
       verify->not_whole = g_strdup_printf("topic '%s' partition %d begins at offset %" G_GINT64_FORMAT
-                                          ", and what was before may have made them",
+                                          ", and earlier messages may have made them",
                                           part->topic, part->partition, part->first);
   }
 }
@@ -211,7 +206,7 @@ look_whether_whole(TideVerification *verify, const VerifyOptions *options)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* @ret_is_right: whether there are neither differences nor gaps. */
+/* @ret_is_right: TRUE if there are neither differences nor gaps. */
 static gboolean
 verify_window(TideVerification *verify, TideConfig *config, const VerifyOptions *options, const GPtrArray *paths,
               gboolean *ret_is_right, GError **error)
@@ -220,7 +215,7 @@ verify_window(TideVerification *verify, TideConfig *config, const VerifyOptions 
   guint64 max_dead_letters = MIN(options->memory_mib * DEAD_LETTERS_PER_MIB, G_MAXUINT32 / 64);
   if (!(options->files ? take_files(verify, config, options, paths, error) : find_window(verify, options, error)))
     return FALSE;
-  look_whether_whole(verify, options);
+  check_completeness(verify, options);
   if (!tide_verify_dead_letters_read(verify, options->dead_letters_file, (guint)max_dead_letters, error))
     return FALSE;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, error);
@@ -228,15 +223,15 @@ verify_window(TideVerification *verify, TideConfig *config, const VerifyOptions 
     verify->tables = tide_verify_tables_new(config, session, options->tables, error);
   if (verify->tables == NULL)
     return FALSE;
-  /* Where a new group begins is known only when it is told by a time. */
+  /* A new group's start is known only if it is a time. */
   if (!options->files && config->kafka.start == TIDE_START_LATEST && options->from == NULL)
-    tide_say("tidemark verify: the group began at the topic's end ('kafka.start: latest'): what came before was "
-             "never written, and is missing unless '--from' leaves it out");
+    tide_say("tidemark verify: the group began at the topic's end ('kafka.start: latest'): earlier messages were never "
+             "written, and their cells are missing unless '--from' excludes them");
   if (!tide_verify_run(verify, error))
     return FALSE;
   verify->elapsed_us = tide_now_us() - start_us;
   if (verify->not_whole == NULL && verify->has_gaps)
-    verify->not_whole = g_strdup("some offsets hold no message: the topic is compacted, or written in transactions");
+    verify->not_whole = g_strdup("some offsets have no message: the topic is compacted, or written in transactions");
   if (options->format == VERIFY_JSON)
     tide_verify_report_print_json(verify, stdout);
   else
@@ -250,7 +245,7 @@ verify_tables(TideCommandCall *call, GError **error)
 {
   const VerifyOptions *options = call->options;
   if (!options->files && call->arguments->len > 0)
-    return tide_fail(error, TIDE_ERROR_USAGE, "files are named with '--files'");
+    return tide_fail(error, TIDE_ERROR_USAGE, "file names need '--files'");
   if (!tide_command_load_config(call))
     return FALSE;
   TideVerification verify = {.config = call->config,

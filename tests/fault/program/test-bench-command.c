@@ -38,7 +38,7 @@ set_up(ProgramScene *fixture, gconstpointer yaml)
 PROGRAM_TEST_OF(json_yaml, "/bench-command/synthetic-readings")
 {
   program_scene_prints(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", 0, "500 messages of ");
-  assert_prints(fixture->done.output, " 500 readings,\n  2.00 rows and 6.00 cells a reading; binary\n");
+  assert_prints(fixture->done.output, " 500 readings,\n  2.00 rows and 6.00 cells per reading; binary\n");
   assert_prints(fixture->done.output, "medians of 2 runs\n");
   assert_prints(fixture->done.output, "\nSTAGE ");
   assert_prints(fixture->done.output, "\ndecode ");
@@ -55,7 +55,7 @@ PROGRAM_TEST_OF(json_yaml, "/bench-command/given-messages")
   program_scene_run_with_input(fixture, "bench --messages - --readings 100 --runs 1 --format json", input, 0);
   assert_prints(fixture->done.output, "\"messages\":100,\"different_messages\":2,\"rejected_messages\":1,");
   assert_prints(fixture->done.output, "{\"stage\":\"encode\",\"part_of\":\"append\",\"ns_per_reading\":");
-  assert_prints(fixture->done.errors, "1 message would be rejected, and left out; the first one: ");
+  assert_prints(fixture->done.errors, "skipping 1 message that would be rejected; the first one: ");
   program_scene_tells(fixture, "bench --messages /nonexistent/file", 74,
                       "cannot open '/nonexistent/file': No such file or directory");
 }
@@ -84,7 +84,7 @@ PROGRAM_TEST_OF(json_yaml, "/bench-command/only-some-stages")
   assert_silent(fixture->done.output, "\nmap ");
   program_scene_run(fixture, "bench --stage mapp", 64);
   assert_prints(fixture->done.errors,
-                "'--stage' takes one of decode, map, key, append, encode, seal, ack, all; got 'mapp'");
+                "'--stage' must be one of decode, map, key, append, encode, seal, ack, all; got 'mapp'");
 }
 
 PROGRAM_TEST_OF(json_yaml, "/bench-command/unusable-messages-are-told")
@@ -99,11 +99,11 @@ PROGRAM_TEST_OF(json_yaml, "/bench-command/unusable-messages-are-told")
 PROGRAM_TEST_OF(json_yaml, "/bench-command/plan-tells-its-load")
 {
   program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1", 0,
-                      "planned for 1000 machines: say by '--machines' how many there are\n");
+                      "planned for 1000 machines: set their number with '--machines'\n");
   program_scene_run(fixture, "bench --plan --interval 5s --machines 10 --readings 10 --runs 1", 0);
   assert_silent(fixture->done.errors, "planned for");
   program_scene_tells(fixture, "bench --plan --interval 5s --rows-per-day 5", 64,
-                      "'--interval' and '--rows-per-day' both say how many readings there are");
+                      "'--interval' and '--rows-per-day' both set the number of readings");
   program_scene_tells(fixture, "bench --plan", 64, "'--plan' needs the load: ");
 }
 
@@ -112,7 +112,7 @@ PROGRAM_TEST_OF(plan_yaml, "/bench-command/plan-reads-the-configuration")
 {
 #define PLAN "bench --plan --interval 5s --machines 10 --readings 10 --runs 1"
   program_scene_prints(fixture, PLAN, 0, "7 to 365 days by ttl, 3 copies, ");
-  assert_prints(fixture->done.output, "Note    families declare compression or encoding, ");
+  assert_prints(fixture->done.output, "Note    families declare compression or encoding with an unknown result");
   assert_prints(fixture->done.output, "Note    limits.memory of the configuration is 32 MiB, of this plan 256 MiB: ");
   program_scene_prints(fixture, PLAN " --format json", 0,
                        "\"retention_s\":16070400,"); /* 186 days: as much is kept of both */
@@ -120,6 +120,6 @@ PROGRAM_TEST_OF(plan_yaml, "/bench-command/plan-reads-the-configuration")
   assert_silent(fixture->done.output, "Note    families");
   program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1 --format json", 0,
                       "planned for 1000 machines: ");
-  assert_prints(fixture->done.output, "planned for 1000 machines: say by '--machines' how many there are\"],");
+  assert_prints(fixture->done.output, "planned for 1000 machines: set their number with '--machines'\"],");
 #undef PLAN
 }

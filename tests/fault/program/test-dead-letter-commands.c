@@ -135,7 +135,7 @@ FIXTURE_TEST("/dead-letter-commands/list-is-narrowed")
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *words = g_strdup_printf("dead-letters list --format csv %s", cases[i].words);
     run_on_file(fixture, words, 0);
-    gboolean says_none = strstr(fixture->scene.done.errors, ": no dead letter matches, of 4 in '") != NULL;
+    gboolean says_none = strstr(fixture->scene.done.errors, ": none of 4 dead letters in '") != NULL;
     g_assert_cmpint(says_none, ==, cases[i].offsets[0] == '\0');
     g_autoptr(GString) offsets = g_string_new(NULL);
     for (const char *at = fixture->scene.done.output; (at = strstr(at, "metrics/1/")) != NULL;) {
@@ -165,12 +165,12 @@ FIXTURE_TEST("/dead-letter-commands/errors-say-what-to-do")
   program_scene_tells(&fixture->scene, "dead-letters show metrics/x/1", 64, "TOPIC/PARTITION/OFFSET");
   program_scene_tells(&fixture->scene, "dead-letters replay", 64, "--all");
   program_scene_tells(&fixture->scene, "dead-letters list --reason parsed", 64,
-                      "no dead letter is kept for the reason 'parsed': did you mean 'parse'?");
+                      "no dead letter has the reason 'parsed': did you mean 'parse'?");
   program_scene_tells(&fixture->scene, "dead-letters list --reason nosuch", 64,
                       "it is one of empty, tombstone, too_large, ");
   run_on_file(fixture, "dead-letters list", 69);
   assert_prints(fixture->scene.done.errors,
-                "no dead letter was kept there yet, or they were moved away; name one that");
+                "no dead letter was stored there yet, or they were moved away; name one that");
 }
 
 /* As an operator moves it, when its dead letters are dealt with; what is the daemon's own is no such file. */
@@ -182,9 +182,10 @@ FIXTURE_TEST("/dead-letter-commands/moved-files-are-named")
     paths[i] = g_strconcat(fixture->file_path, endings[i], NULL);
     g_assert_true(g_file_set_contents(paths[i], "", 0, NULL));
   }
-  g_autofree char *said = g_strdup_printf("there is no file '%s' now: no dead letter was kept there yet, or they were "
-                                          "moved away; beside it: '%s', '%s'; name one that was moved with '--file'",
-                                          fixture->file_path, paths[0], paths[1]);
+  g_autofree char *said =
+      g_strdup_printf("there is no file '%s' does not exist: no dead letter was stored there yet, or they were moved "
+                      "away; beside it: '%s', '%s'; name a moved file with '--file'",
+                      fixture->file_path, paths[0], paths[1]);
   run_on_file(fixture, "dead-letters list", 69);
   assert_prints(fixture->scene.done.errors, said);
   g_autofree char *configured = g_strdup_printf("dead_letters: { file: %s }\n", fixture->file_path);
@@ -192,10 +193,10 @@ FIXTURE_TEST("/dead-letter-commands/moved-files-are-named")
   g_autofree char *of_file = g_strjoinv(configured, parts);
   program_scene_configure(&fixture->scene, of_file, mock_kafka_brokers(fixture->scene.kafka));
   program_scene_tells(&fixture->scene, "dead-letters list", 0, said);
-  assert_prints(fixture->scene.done.errors, "; those of 'tidemark load' are in a file of their own, which it names at "
-                                            "its end ('");
+  assert_prints(fixture->scene.done.errors,
+                "; 'tidemark load' stores its dead letters in another file, which it names at its end ('");
   g_assert_true(g_file_set_contents(fixture->file_path, "", 0, NULL));
-  program_scene_tells(&fixture->scene, "dead-letters list", 0, "there is no dead letter in '");
+  program_scene_tells(&fixture->scene, "dead-letters list", 0, "there are no dead letters in '");
   g_unlink(fixture->file_path);
   for (gsize i = 0; i < G_N_ELEMENTS(endings); i++) {
     g_unlink(paths[i]);

@@ -131,7 +131,7 @@ PIPELINE_TEST("/lifecycle/stop/E2-when-busy")
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_puts(fixture, 3);
   daemon_process_stop(&process);
-  daemon_process_wait_log(&process, "stopped: all that was read is acknowledged and committed");
+  daemon_process_wait_log(&process, "stopped: all messages read are acknowledged and committed");
   guint64 rows = fake_hbase_row_count(fixture->hbase, "METRIC");
   g_auto(DaemonProcess) next = daemon_process_start_ready(fixture, NULL);
   pipeline_fixture_wait_all_committed(fixture);
@@ -183,7 +183,7 @@ PIPELINE_TEST("/lifecycle/stop/C8-with-messages-handed-back")
   daemon_process_stop(&process);
   g_autofree char *log = daemon_process_log(&process);
   g_assert_nonnull(strstr(log, "stopping with 1 message whose rows are written and will be once more"));
-  g_assert_nonnull(strstr(log, "1 message is left for the next start, which reads it again (written already: 1; "));
+  g_assert_nonnull(strstr(log, "1 message is left for the next start, which reads it again (already written: 1; "));
   g_assert_null(strstr(log, "all that was read"));
   g_assert_nonnull(strstr(log, ", 3 dead letters in topic 'letters' ["));
   g_assert_cmpuint(assert_ends_add_up(log), ==, 5);
@@ -272,7 +272,7 @@ PIPELINE_TEST("/lifecycle/stop-3/A25-E2-while-kafkas-client-spins")
   raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
   wait_busy(process.pid);
   daemon_process_stop(&process);
-  daemon_process_wait_log(&process, "the process ends without it");
+  daemon_process_wait_log(&process, "exiting without it");
 }
 
 PIPELINE_TEST("/lifecycle/signals/E3-second-signal-ends-at-once")
@@ -300,7 +300,7 @@ PIPELINE_TEST("/lifecycle/signals/E4-storm-of-hangups")
     daemon_process_signal(&process, SIGHUP);
   pipeline_produce_mixture_from(fixture, N_STEPS / 2, N_STEPS / 2);
   pipeline_fixture_wait_all_committed(fixture);
-  daemon_process_wait_log(&process, "reloaded: nothing to take over");
+  daemon_process_wait_log(&process, "reloaded: no changes");
   g_autofree char *log = daemon_process_log(&process);
   g_assert_null(strstr(log, "needs a restart"));
   daemon_process_stop(&process);

@@ -95,7 +95,7 @@ assert_refused(ProgramScene *fixture, const char *words, int exit_code, const ch
 PROGRAM_TEST("/offsets-command/refuses-what-cannot-be")
 {
   commit(fixture, 0, 4, "tidemark 1 closed span=1000000 start=-75");
-  assert_refused(fixture, "offsets move", 64, "where to?");
+  assert_refused(fixture, "offsets move", 64, "the target is missing");
   assert_refused(fixture, "offsets move --to somewhere", 64, "'--to'");
   assert_refused(fixture, "offsets show --to end", 64, "'tidemark offsets move'");
   assert_refused(fixture, "offsets move --to 11 metrics:1", 64,

@@ -146,8 +146,9 @@ FIXTURE_TEST("/read-commands/scan-shows-fields-and-takes-keys")
   g_auto(ProgramDone) done = run_program(fixture->config_path, "scan METRIC --start s2 -f csv");
   g_assert_cmpstr(done.output, ==,
                   "row,host,timestamp_ms,time,column,value\ns2#x,,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,9\n");
-  g_assert_cmpstr(done.errors, ==,
-                  "tidemark scan: row 's2#x' of 'METRIC' is shown as it is stored: the declared key did not make it\n");
+  g_assert_cmpstr(
+      done.errors, ==,
+      "tidemark scan: row 's2#x' of 'METRIC' is shown as stored: its key does not match the declared scheme\n");
 }
 
 FIXTURE_TEST("/read-commands/U1/a-field-behind-one-that-is-not-given-restricts")
@@ -162,10 +163,9 @@ FIXTURE_TEST("/read-commands/U1/a-field-behind-one-that-is-not-given-restricts")
   assert_output(fixture, "scan PLACE device=d1 --plan -f csv", 0,
                 "direction,limit,columns,cells_from,cells_before,filter,range,start,stop,start_hex,stop_hex\n"
                 "forward,,,,,\"RowFilter (=, 'substring:d1')\",1,,,,\n");
-  assert_error(fixture, "scan PLACE device=d1 --plan", 0,
-               "the whole table 'PLACE' is read for these rows: its key is ");
+  assert_error(fixture, "scan PLACE device=d1 --plan", 0, "the whole table 'PLACE' for these rows: its key is ");
   assert_error(fixture, "scan PLACE device=d1", 0, "left out of 'PLACE': 1 row that the declared key did not make");
-  assert_error(fixture, "latest PLACE device=d1", 0, "the whole table 'PLACE' is read for these rows: its key is ");
+  assert_error(fixture, "latest PLACE device=d1", 0, "the whole table 'PLACE' for these rows: its key is ");
   g_auto(ProgramDone) latest = run_program(fixture->config_path, "latest PLACE device=d2 --raw -f csv");
   g_auto(GStrv) lines = g_strsplit(latest.output, "\n", -1);
   g_assert_cmpuint(g_strv_length(lines), ==, 3); /* heading, row, and the end of the last line */
@@ -220,14 +220,14 @@ FIXTURE_TEST("/read-commands/what-is-not-there-is-said-plainly")
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_set_enabled(scripted_gateway_hbase(fixture->gateway), "CURRENT", FALSE, &error));
   g_assert_true(fake_hbase_delete_table(scripted_gateway_hbase(fixture->gateway), "CURRENT", &error));
-  const char *no_table = "there is no such table in HBase: 'tidemark tables create' makes it";
+  const char *no_table = "the table does not exist in HBase: create it with 'tidemark tables create'";
   assert_error(fixture, "latest CURRENT host=s1", 69, no_table);
   assert_error(fixture, "scan CURRENT", 69, no_table);
   assert_error(fixture, "get CURRENT host=s1", 69, no_table);
   assert_error(fixture, "latest CURRENT host=s1 --forget --yes", 69, no_table);
   put(fixture, "METRIC", "s1#1426535612045", "M", "job:rate", "0.5", TIME_MS);
   assert_error(fixture, "scan METRIC --column X:cpu", 0,
-               "'METRIC' declares no family 'X', and no row has a column of the whole name 'X:cpu'");
+               "'METRIC' declares no family 'X', and no row has a column with the full name 'X:cpu'");
   g_auto(ProgramDone) whole = run_program(fixture->config_path, "scan METRIC --column job:rate -f csv");
   assert_prints(whole.output, ",0.5\n");
   g_assert_cmpstr(whole.errors, ==, "");
@@ -290,7 +290,7 @@ FIXTURE_TEST("/read-commands/packed-cells-are-shown-as-their-columns")
   assert_output(fixture, "get PACKED host=s1 --raw", 0,
                 "ROW  TIME                      COLUMN  VALUE\n"
                 "s1   2015-03-16T19:53:32.045Z  M:r     {\"cpu\":0.50,\"name\":\"a b\"}\n");
-  assert_error(fixture, "latest PACKED host=s2", 0, "1 cell is not as 'PACKED' is declared: shown as stored");
+  assert_error(fixture, "latest PACKED host=s2", 0, "1 cell is not as 'PACKED': shown as stored");
 }
 
 FIXTURE_TEST("/read-commands/a-dated-table-is-read-by-its-own-name")
@@ -309,7 +309,8 @@ FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
   put(fixture, "CURRENT", "s1", "M", "cpu", "1", TIME_MS);
   put(fixture, "CURRENT", "s1", "N", "note", "old", TIME_MS - 5);
   put(fixture, "CURRENT", "s2", "M", "cpu", "2", TIME_MS);
-  assert_error(fixture, "latest CURRENT host=s1 --forget", 64, "nobody can be asked here: '--yes' deletes row 's1'");
+  assert_error(fixture, "latest CURRENT host=s1 --forget", 64,
+               "cannot ask without a terminal: use '--yes' to delete row 's1'");
   assert_error(fixture, "latest CURRENT --forget --yes", 64, "give host too");
   assert_error(fixture, "latest CURRENT hots=s1 --forget --yes", 64, "did you mean 'host'?");
   assert_error(fixture, "latest PLACE site=a#b device=d --forget --yes", 64, "no row of 'PLACE' can have these fields");
@@ -370,7 +371,7 @@ FIXTURE_TEST("/read-commands/an-index-leads-to-ten-thousand-rows")
 
   put_device(fixture, N_DEVICES, FALSE);
   assert_error(fixture, "latest DEVICE host=h10000", 1,
-               "the index 'DEVICE' leads to row 'h10000#1426535622045', which 'METRIC' does not have");
+               "the index 'DEVICE' points to row 'h10000#1426535622045', which 'METRIC' does not have");
   assert_output(fixture, "get DEVICE host=h00000 -f csv", 0,
                 "row,host,timestamp_ms,time,column,value,field\n"
                 "h00000,h00000,1426535612045,2015-03-16T19:53:32.045Z,cf:ts,2015-03-16T19:53:32.045Z,\n");
@@ -395,7 +396,7 @@ FIXTURE_TEST("/read-commands/latest-refuses-a-table-that-keeps-history")
     g_auto(ProgramDone) done = run_program(alone, named ? "latest METRIC" : "latest");
     g_assert_cmpint(done.exit_code, ==, 64);
     g_assert_cmpstr(done.output, ==, "");
-    assert_prints(done.errors, "is declared with 'latest: merge' and a key without the time");
+    assert_prints(done.errors, "with 'latest: merge' and a key without the time");
   }
   g_unlink(alone);
 }

@@ -65,7 +65,7 @@ PIPELINE_TEST("/reload/whole/E4-takes-over-or-leaves-all")
   assert_metric(&daemon, "\ntidemark_config_last_reload_successful 1\n");
   replace_in_config(&daemon, "log_level: warning", "log_levle: notice");
   daemon_process_signal(&daemon, SIGHUP);
-  daemon_process_wait_log(&daemon, "reload failed, all stays as it was: ");
+  daemon_process_wait_log(&daemon, "reload failed, the previous configuration stays in force: ");
   g_free(WAIT_STATUS(&daemon, "\"result\":\"failed\",", "\"needs_restart\":\"service.startup\",", "log_levle",
                      "log_level: warning\\n"));
   assert_metric(&daemon, "\ntidemark_config_last_reload_successful 0\n");
@@ -92,7 +92,7 @@ PIPELINE_TEST("/reload/whole/command-tells-of-it")
                               "              changed, but needs a restart: service.startup\n");
   replace_in_config(&daemon, "startup: fail", "startup: never");
   daemon_process_signal(&daemon, SIGHUP);
-  daemon_process_wait_log(&daemon, "reload failed, all stays as it was: ");
+  daemon_process_wait_log(&daemon, "reload failed, the previous configuration stays in force: ");
   g_auto(ProgramDone) failed = run_program(daemon.config_path, words);
   assert_prints(failed.output, "\nReload        failed at 2");
   daemon_process_stop(&daemon);
@@ -166,7 +166,7 @@ PIPELINE_TEST("/reload/whole/unreadable-secret")
   replace_in_config(&daemon, "log_format: text", "log_format: text, log_level: crit");
   g_assert_cmpint(chmod(path, 0644), ==, 0); /* not kept as a secret, so that it is refused */
   daemon_process_signal(&daemon, SIGHUP);
-  daemon_process_wait_log(&daemon, "reload failed, all stays as it was: ");
+  daemon_process_wait_log(&daemon, "reload failed, the previous configuration stays in force: ");
   g_free(WAIT_STATUS(&daemon, "\"result\":\"failed\",", "log_level: info\\n"));
   g_assert_cmpint(g_unlink(path), ==, 0);
   daemon_process_signal(&daemon, SIGHUP);
@@ -189,7 +189,7 @@ PIPELINE_TEST("/reload/whole/renewed-secrets-are-named")
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE, .kafka = kafka});
   daemon_process_wait_log(&daemon, "ready:");
   daemon_process_signal(&daemon, SIGHUP);
-  daemon_process_wait_log(&daemon, "reloaded: nothing to take over");
+  daemon_process_wait_log(&daemon, "reloaded: no changes");
   g_assert_true(g_file_set_contents_full(secret, "another", -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
   g_assert_true(g_file_set_contents(authorities, "renewed", -1, NULL));
   daemon_process_signal(&daemon, SIGHUP);
@@ -231,7 +231,7 @@ PIPELINE_TEST("/reload/whole/E4-while-it-drains")
   daemon_process_signal(&daemon, SIGTERM);
   daemon_process_wait_log(&daemon, "stopping: ");
   daemon_process_signal(&daemon, SIGHUP);
-  daemon_process_wait_log(&daemon, "SIGHUP does nothing any more");
+  daemon_process_wait_log(&daemon, "SIGHUP ignored: stopping");
   scripted_gateway_clear_faults(fixture->gateways[0]);
   int exit_code = daemon_process_wait_end(&daemon, END_US);
   g_assert_true(exit_code == 0 || exit_code == EXIT_TEMPFAIL);

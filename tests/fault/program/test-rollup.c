@@ -180,7 +180,7 @@ FIXTURE_TEST("/rollup/gives-up-and-goes-on")
   g_auto(ProgramDone) done = roll_up(fixture, " --threads 1");
   scripted_gateway_stats(fixture->gateway, &after);
   g_assert_cmpint(done.exit_code, ==, 0);
-  assert_prints(done.output, "going on where an earlier run ended");
+  assert_prints(done.output, "continuing an interrupted run");
   g_assert_cmpuint(after.calls_by_method[TIDE_CALL_PUT_MULTIPLE] - before.calls_by_method[TIDE_CALL_PUT_MULTIPLE], ==,
                    1);
   assert_rolled_up(fixture, "SENSOR_20170726");
@@ -233,7 +233,7 @@ FIXTURE_TEST("/rollup/refused")
       {"rollup CURRENT --day 2017-07-26", "'CURRENT' cannot be rolled up: it is a latest table"},
       {"rollup SENSORS --day 2017-07-26", "SENSOR"},
       {"rollup SENSOR --day 2150-01-01", "is not over"},
-      {"rollup SENSOR --day 26.07.2017", "'--day' takes a day such as 2017-07-26"},
+      {"rollup SENSOR --day 26.07.2017", "'--day' needs a day such as 2017-07-26"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
     g_auto(ProgramDone) done = run_program(fixture->config_path, lines[i].words);
@@ -246,7 +246,7 @@ FIXTURE_TEST("/rollup/refused")
   g_autofree char *line = g_strdup_printf("rollup --day 2017-07-25 --state %s --to OTHER", fixture->directory);
   g_auto(ProgramDone) other_day = run_program(fixture->config_path, line);
   g_assert_cmpint(other_day.exit_code, ==, 64);
-  assert_prints(other_day.errors, "was rolled up from 'SENSOR', another day");
+  assert_prints(other_day.errors, "was rolled up from 'SENSOR' for another day");
 }
 
 /* Ranges are made of regions: of a list that lacks one, its rows would not be copied, nor missed by the count. */
@@ -256,7 +256,8 @@ FIXTURE_TEST("/rollup/C8-list-of-regions-with-a-gap-is-refused")
   fake_hbase_set_offline(hbase, "SENSOR", TIDE_BYTES_LITERAL("0100"), TRUE);
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpint(done.exit_code, ==, 69);
-  assert_prints(done.errors, "lists the regions of table 'SENSOR' with a gap or an overlap: after '0100' comes '2400'");
+  assert_prints(done.errors,
+                "lists the regions of table 'SENSOR' with a gap or an overlap: '0100' is followed by '2400'");
   g_assert_false(fake_hbase_table_exists(hbase, "SENSOR_20170726"));
   fake_hbase_set_offline(hbase, "SENSOR", TIDE_BYTES_LITERAL("0100"), FALSE);
   g_auto(ProgramDone) again = roll_up(fixture, "");
@@ -288,7 +289,7 @@ FIXTURE_TEST("/rollup/E3-marks-are-not-believed-without-the-copy")
   scripted_gateway_create_table(fixture->gateway, "SENSOR_20170726", "M", NULL); /* by somebody, and it is empty */
   g_auto(ProgramDone) emptied = roll_up(fixture, "");
   g_assert_cmpint(emptied.exit_code, ==, 0);
-  assert_prints(emptied.output, "it holds 0 rows of the day, not the 2,500 that an earlier run has copied");
+  assert_prints(emptied.output, "it holds 0 rows of the day, not the 2,500 copied by an earlier run");
   assert_rolled_up(fixture, "SENSOR_20170726");
 }
 
@@ -307,14 +308,14 @@ FIXTURE_TEST("/rollup/E3-marks-are-not-believed-in-another-cluster")
   drop_copy(fixture);
   scripted_gateway_create_table(fixture->gateway, "SENSOR_20170726", "M", NULL);
   g_auto(ProgramDone) elsewhere = roll_up(fixture, "");
-  assert_prints(elsewhere.output, "are of a copy in another cluster: copying from the beginning");
+  assert_prints(elsewhere.output, "are for a copy in another cluster: copying from the beginning");
   g_assert_cmpint(elsewhere.exit_code, ==, 0);
   assert_rolled_up(fixture, "SENSOR_20170726");
 
   fake_hbase_set_cluster(hbase, "a third");
   g_auto(ProgramDone) foreign = roll_up(fixture, "");
   g_assert_cmpint(foreign.exit_code, ==, 64);
-  assert_prints(foreign.errors, "exists and has rows, and nothing says that they are a copy");
+  assert_prints(foreign.errors, "exists with rows that are not known to be a copy");
 }
 
 /* Readings that came after the copy, or rows of others: the counts differ. */
@@ -341,7 +342,7 @@ FIXTURE_TEST("/rollup/marks-that-cannot-be-read-end-it")
   g_assert_true(g_file_set_contents(path, "[rollup]\nversion=9\n", -1, NULL));
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpint(done.exit_code, ==, 65);
-  assert_prints(done.errors, "remove it to begin anew");
+  assert_prints(done.errors, "remove it to start again");
 }
 
 /* Starts one whose last range HBase refuses for ever, and ends it by @signal_number once it has begun with that. */
@@ -369,7 +370,7 @@ FIXTURE_TEST("/rollup/a-stop-ends-it-and-it-goes-on")
   g_assert_cmpint(end_in_the_middle(fixture, SIGTERM), ==, 75);
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpint(done.exit_code, ==, 0);
-  assert_prints(done.output, "going on where an earlier run ended");
+  assert_prints(done.output, "continuing an interrupted run");
   assert_rolled_up(fixture, "SENSOR_20170726");
 }
 
@@ -395,10 +396,10 @@ FIXTURE_TEST("/rollup/E7-only-a-copy-is-copied-into")
       {"''", NULL, "'' is no table name that HBase accepts"},
       {"../OTHER", NULL, "'../OTHER' is no table name that HBase accepts"},
       {"A\x1b", NULL, "'A\\x1B' is no table name that HBase accepts"},
-      {"CURRENT", "M", "'CURRENT' is a table that the daemon writes"},
-      {"SENSOR", NULL, "'SENSOR' is a table that the daemon writes"},
+      {"CURRENT", "M", "'CURRENT' is written by the daemon"},
+      {"SENSOR", NULL, "'SENSOR' is written by the daemon"},
       {"OTHER", "x", "'OTHER' exists and has no family 'M', so it is no copy of 'SENSOR'"},
-      {"FOREIGN", "M", "'FOREIGN' exists and has rows, and nothing says that they are a copy of 'SENSOR'"},
+      {"FOREIGN", "M", "'FOREIGN' exists with rows that are not known to be a copy of 'SENSOR'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(targets); i++) {
     if (targets[i].family != NULL) {

@@ -148,7 +148,7 @@ PIPELINE_TEST("/status/too-many-dead-letters")
     pipeline_fixture_produce_raw(fixture, 0, "{");
   pipeline_fixture_flush(fixture);
   g_auto(DaemonProcess) daemon = start_daemon(fixture, more);
-  g_free(WAIT_STATUS(&daemon, "\"good_now\":true,\"why\":\"once the cause is corrected: "));
+  g_free(WAIT_STATUS(&daemon, "\"good_now\":true,\"why\":\"once the cause is fixed: "));
   g_auto(ProgramDone) shown = run_status(&daemon, "");
   g_assert_cmpint(shown.exit_code, ==, 1);
   const char *sentence = strstr(shown.output, "max_ratio (0.1)");
@@ -189,7 +189,7 @@ PIPELINE_TEST("/status/what-is-well-is-shown")
   assert_prints(document, "\"configuration\":\"kafka:\\n");
   g_auto(ProgramDone) table = run_status(&daemon, "");
   g_assert_cmpint(table.exit_code, ==, 0);
-  assert_prints(table.output, ": ready\nLimited by    kafka: nothing to read: all that Kafka has was read\n"
+  assert_prints(table.output, ": ready\nLimited by    kafka: nothing to read: all messages in Kafka have been read\n"
                               "Restart now   yes: nothing is in flight\n");
   assert_prints(table.output, "lag 0 messages (0 ms), in flight 0\n");
   assert_prints(table.output, "\nTOPIC    PARTITION  MARK  END  LAG   AGE  IN FLIGHT  PAUSED FOR\n"
@@ -224,7 +224,7 @@ PIPELINE_TEST("/status/trouble-is-told")
   g_auto(ProgramDone) gone = run_program(daemon.config_path, words);
   g_assert_cmpint(gone.exit_code, ==, 69);
   assert_prints(gone.errors, "no daemon answers at 'http://127.0.0.1:");
-  assert_prints(gone.errors, "see whether it runs (systemctl status tidemark)");
+  assert_prints(gone.errors, "check that it runs (systemctl status tidemark)");
 }
 
 static char *
@@ -254,7 +254,7 @@ PIPELINE_TEST("/status/command-finds-the-daemon")
   g_autofree char *wrong_words = g_strdup_printf("status --token-file %s", wrong);
   g_auto(ProgramDone) refused = run_program(daemon.config_path, wrong_words);
   g_assert_cmpint(refused.exit_code, ==, 65);
-  assert_prints(refused.errors, "answers with 401: say who asks");
+  assert_prints(refused.errors, "answers with 401: use --user");
   assert_silent(refused.errors, "secret-");
   /* Another one's certificate is not trusted. */
   g_autofree char *other_words = g_strdup_printf("%s --ca-file %s", words, world.other_authority_file);
@@ -294,12 +294,12 @@ PIPELINE_TEST("/status/command-line-is-checked")
     const char *words, *said;
     int exit_code;
   } cases[] = {
-      {"status 5", "'5' is not understood: --watch may be followed by the seconds", 64},
+      {"status 5", "'5': --watch accepts the seconds", 64},
       {"status --watch x", "'x' is not understood", 64},
       {"status --watch 0", "'0' is not understood", 64},
-      {"status --url localhost:1", "'localhost:1' is no address: it begins with http:// or https://", 64},
+      {"status --url localhost:1", "'localhost:1' is not an address: it must begin with http:// or https://", 64},
       {"status --url http://127.0.0.1:1 --user me", "who asks is said by --user with --password-file", 64},
-      {"status", "service.http is '127.0.0.1:0', a port that is drawn at the start: say where", 78},
+      {"status", "service.http is '127.0.0.1:0', a port chosen at the start: set the daemon's address", 78},
   };
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
   daemon_process_wait_log(&daemon, "ready:"); /* a stop before it knows of signals would kill it */

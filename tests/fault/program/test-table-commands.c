@@ -42,7 +42,7 @@ PROGRAM_TEST("/table-commands/what-is-created-is-as-declared")
 {
   program_scene_prints(fixture, "tables show", 1, "missing: run 'tidemark tables create'");
   program_scene_prints(fixture, "tables create", 0, "METRIC: created with 1 family and 3 regions\n");
-  assert_prints(fixture->done.errors, "DAILY_{yyyyMMdd}: its tables are created when their first row comes");
+  assert_prints(fixture->done.errors, "DAILY_{yyyyMMdd}: its tables are created with their first row");
   g_assert_cmpuint(n_regions(fixture, "METRIC"), ==, 3);
   program_scene_run(fixture, "tables show", 0);
   program_scene_prints(fixture, "tables create", 0, "METRIC: exists\n");
@@ -59,7 +59,7 @@ PROGRAM_TEST("/table-commands/differences-have-remedies")
   g_auto(TideFakeError) error = {0};
   g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, splits, 1, &error));
   program_scene_prints(fixture, "tables show METRIC", 1, "family 'M' has compression NONE, declared is GZ");
-  assert_prints(fixture->done.output, "1 of 2 declared split points are no region boundary: 'n'");
+  assert_prints(fixture->done.output, "1 of 2 declared split points are not region boundaries: 'n'");
   assert_prints(fixture->done.output, "  alter \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}\n");
   assert_prints(fixture->done.output, "  split \"METRIC\", \"n\"\n");
 }
@@ -85,15 +85,14 @@ PROGRAM_TEST("/table-commands/D27-gateway-that-knows-of-no-tables")
   scripted_gateway_set_personality(fixture->gateway, TIDE_PERSONALITY_OLDEST_THRIFT2);
   program_scene_run(fixture, "tables create METRIC PLAIN", 69);
   assert_prints(fixture->done.output, "METRIC: exists\n");
-  assert_prints(fixture->done.errors,
-                "cannot create tables, which HBase's gateways can from HBase 2.2 on; use the HBase "
-                "shell: create \"PLAIN\", {NAME => \"M\"}");
+  assert_prints(fixture->done.errors, "cannot create tables: this needs a gateway of HBase 2.2 or later; use the HBase "
+                                      "shell: create \"PLAIN\", {NAME => \"M\"}");
   program_scene_run(fixture, "check", 69); /* no broker */
   assert_prints(fixture->done.output, "how it was made cannot be seen: gateway '");
-  assert_prints(fixture->done.output, "can show it from HBase 2.2 on");
+  assert_prints(fixture->done.output, "cannot describe tables: this needs a gateway of HBase 2.2 or later");
   program_scene_run(fixture, "tables show METRIC", 0);
   program_scene_run(fixture, "tables show DAILY_{yyyyMMdd}", 78);
-  assert_prints(fixture->done.errors, "cannot list tables, which HBase's gateways can from HBase 2.2 on");
+  assert_prints(fixture->done.errors, "cannot list tables: this needs a gateway of HBase 2.2 or later");
 }
 
 /* HBase 2.2: whether a namespace is there is seen when it is created. */
@@ -190,7 +189,7 @@ PROGRAM_TEST_OF("framed", "/table-commands/framed-gateway-makes-what-it-can")
   program_scene_prints(fixture, "tables create", 69, "METRIC: not created: gateway ");
   assert_prints(fixture->done.output, "CURRENT: not created: gateway ");
   assert_prints(fixture->done.output, "PLAIN: created with 1 family and 1 region\n");
-  assert_prints(fixture->done.output, "PLAIN: its key fingerprint is kept in table 'tidemark_schemes'");
+  assert_prints(fixture->done.output, "PLAIN: its key fingerprint is stored in table 'tidemark_schemes'");
   assert_prints(fixture->done.output, "create \"METRIC\", {NAME => \"M\", COMPRESSION => 'GZ'}, METADATA => {");
   assert_prints(fixture->done.output, "\"hbase.hstore.time.to.purge.deletes\" => \"604800000\"");
   assert_silent(fixture->done.output, "create \"PLAIN\"");
@@ -236,9 +235,9 @@ PROGRAM_TEST("/table-commands/commands-by-other-names-are-known")
   }
   program_scene_tells(fixture, "bench plan", 64, "did you mean '--plan'?\n");
   program_scene_tells(fixture, "explain readings.yaml", 64,
-                      "a configuration is given by -c: tidemark explain -c readings.yaml\n");
+                      "use -c for a configuration: tidemark explain -c readings.yaml\n");
   program_scene_tells(fixture, "explain /dev/null", 64,
-                      "messages come from standard input: tidemark explain … < /dev/null\n");
+                      "messages are read from standard input: tidemark explain … < /dev/null\n");
 }
 
 /* Silence would look like a message of which nothing comes. */
@@ -519,10 +518,9 @@ PROGRAM_TEST("/table-commands/explain-names-what-helps-by-the-cause")
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"o\",\"ts\":1501028163000,\"host\":\"i\"}\n"),
                 "\n  remedy: let senders name each field once");
   static const char text[] = "\"{\\\"host\\\":\\\"h\\\",\\\"ts\\\":1501028163000,\\\"x\\\":1}\"\n";
-  assert_prints(
-      explain_one(fixture, EPOCH, "", text),
-      "\n  remedy: the message is a JSON text: where it holds JSON, 'positions: [message]' and 'fields: [{ open: "
-      "message, into: \"\" }]' of 'readings' open it");
+  assert_prints(explain_one(fixture, EPOCH, "", text),
+                "\n  remedy: the message is a JSON string: if it contains JSON, 'positions: [message]' and 'fields: [{ "
+                "open: message, into: \"\" }]' of 'readings' open it");
   static const char opened[] = "positions: [message], fields: [{ open: message, into: \"\" }], " EPOCH;
   assert_silent(explain_one(fixture, opened, "", text), "remedy");
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"x\":1}\n"),

@@ -58,8 +58,8 @@ PROGRAM_TEST("/topic-commands/sample-warns-of-what-makes-it-doubtful")
   produce_readings(fixture, 200);
   mock_kafka_produce_text(fixture->kafka, "metrics", 0, "{\"host\":\"no time\"}");
   program_scene_tells(fixture, "tables create MOVING --dry-run --sample 1000 --regions 4", 0,
-                      "warning: the keys of 'MOVING' move with the time: all that comes will fall into its last");
-  assert_prints(fixture->done.errors, "warning: that is few: for 4 regions, sample 400 keys and more\n");
+                      "warning: the keys of 'MOVING' grow with the time: all new rows will be in its last");
+  assert_prints(fixture->done.errors, "warning: few keys: for 4 regions, sample at least 400 keys and more\n");
   assert_prints(fixture->done.errors, "note: 1 of 201 messages would be rejected, the first one: ");
 }
 
@@ -67,7 +67,8 @@ PROGRAM_TEST("/topic-commands/sample-of-nothing-is-refused")
 {
   program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000 --regions 4", 65,
                       "topic 'metrics' has no messages to sample");
-  program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000", 64, "say how many with '--regions N'");
+  program_scene_tells(fixture, "tables create METRIC --dry-run --sample 1000", 64,
+                      "set the number of regions with '--regions N'");
 }
 
 PROGRAM_TEST("/topic-commands/explain-takes-the-newest-of-each-partition")

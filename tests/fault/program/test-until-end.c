@@ -342,7 +342,7 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-is-too-old")
     g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
     daemon_process_assert_said(&daemon, "cannot start: cannot look at the tables: ");
     daemon_process_assert_said(&daemon, "the gateway does not know the call 'getAllRegionLocations': Invalid method "
-                                        "name: 'getAllRegionLocations'; a gateway of HBase 1.4 or newer is needed");
+                                        "name: 'getAllRegionLocations'; a gateway of HBase 1.4 or later is needed");
   }
 }
 
@@ -356,7 +356,7 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-knows-of-no-tables"
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_OK);
   daemon_process_assert_said(&daemon, "is written to without a look at its families, its durability");
-  daemon_process_assert_said(&daemon, "can show it from HBase 2.2 on");
+  daemon_process_assert_said(&daemon, "cannot describe tables: this needs a gateway of HBase 2.2 or later");
   pipeline_fixture_wait_rows(fixture, "METRIC", 1);
 }
 
@@ -404,7 +404,8 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-hbase-that-does-not-come")
   g_autofree char *old = g_strdup_printf("\"%s\"", scripted_gateway_endpoint(thrift1));
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_TABLE_EXISTS, .message = "no master"};
   scripted_gateway_add_fault(fixture->gateways[0], &failing);
-  static const char no_gateway[] = "cannot start: no gateway is usable: ", limit[] = "for 60 s: see whether HBase";
+  static const char no_gateway[] = "cannot start: no gateway is usable: ",
+                    limit[] = "for 60 s for it: check that HBase";
   const struct {
     DaemonProcessOptions options;
     const char *said;

@@ -181,9 +181,10 @@ PROGRAM_TEST("/verify/rows-of-no-message-are-unexpected")
                "'7'\n"
                "unexpected: CURRENT row 'a' M:v of 2015-03-16T19:53:35.000Z: expected nothing, found '7'\n");
   program_scene_prints(fixture, "verify --to-end --allow-unexpected", 0,
-                       "2 unexplained: no message that was read makes them\n");
+                       "2 unexplained: made by none of the messages read\n");
   program_scene_prints(fixture, "verify --to-end --topic metrics --table METRIC", 0, "1 unexplained");
-  assert_prints(fixture->done.output, "unexpected cells cannot be told: with '--topic', other topics may have written");
+  assert_prints(fixture->done.output,
+                "unexpected cells cannot be identified: with '--topic', other topics may have written");
 }
 
 /* ---- what is no difference ------------------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ PROGRAM_TEST("/verify/A29-values-of-several-partitions-are-a-conflict")
                "(topic 'metrics' partition 0 offset 0)\n"
                "conflict: CURRENT row 'a' M:v of 2015-03-16T19:53:32.000Z: expected 'zero', found 'zero' "
                "(topic 'metrics' partition 0 offset 0)\n");
-  assert_prints(fixture->done.output, "\n2 conflicts, all else is right\n");
+  assert_prints(fixture->done.output, "\n2 conflicts, everything else is right\n");
   put_reading(fixture, "METRIC", "a", T, "one, first"); /* what no partition wrote last */
   program_scene_prints(fixture, "verify --to-end", 1, "1 difference\n");
 }
@@ -230,7 +231,7 @@ PROGRAM_TEST("/verify/A1-readings-that-nothing-tells-apart-are-overwritten")
   assert_prints(fixture->done.output, "2 overwritten: another reading had the same row, column and time");
   assert_prints(fixture->done.output, "\n2 differences\n");
   program_scene_prints(fixture, "verify --to-end --allow-overwritten", 0,
-                       "\n2 overwritten, 1 correction, all else is right\n");
+                       "\n2 overwritten, 1 correction, everything else is right\n");
   program_scene_prints(fixture, "verify --to-end --format json", 1,
                        "\"lost\":\"1\",\"lost_topic\":\"metrics\",\"lost_partition\":0,\"lost_offset\":0}");
   assert_prints(fixture->done.output, "\"overwritten\":2,");
@@ -259,9 +260,10 @@ PROGRAM_TEST("/verify/A1-the-daemon-tells-of-overwritten-readings")
 PROGRAM_TEST("/verify/committed-offsets-bound-it-while-the-daemon-runs")
 {
   send_usual(fixture);
-  program_scene_tells(fixture, "verify", 65, "group 'g' has committed nothing yet: there is nothing to verify");
+  program_scene_tells(fixture, "verify", 65, "nothing to verify: group 'g' has committed no offset");
   program_scene_run(fixture, "run --until-end", 0);
-  program_scene_prints(fixture, "verify", 0, "3 messages of 2 partitions, up to what group 'g' has committed: 6 cells");
+  program_scene_prints(fixture, "verify", 0,
+                       "3 messages of 2 partitions, up to the committed offsets of group 'g': 6 cells");
 
   send_reading(fixture, 0, "a", T + 1, "again"); /* another value of a time that is committed */
   send_reading(fixture, 0, "a", T + 9, "9");
@@ -273,7 +275,7 @@ PROGRAM_TEST("/verify/committed-offsets-bound-it-while-the-daemon-runs")
   program_scene_prints(fixture, "verify", 0,
                        "1 corrected: a later message gave the same reading another value, which is there");
   assert_prints(fixture->done.output, "1 superseded: newer cells of the same column are there");
-  assert_prints(fixture->done.output, "3 beyond: made by messages outside of the window");
+  assert_prints(fixture->done.output, "3 beyond: made by messages outside the window");
   assert_prints(fixture->done.output, "3 messages of 2 partitions, up to");
   program_scene_prints(fixture, "verify --to-end", 1, "2 differences\n");
   program_scene_run(fixture, "verify --group other", 65);
@@ -300,9 +302,9 @@ PROGRAM_TEST("/verify/K15-messages-deleted-before-they-were-written")
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 0, 2);
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
   program_scene_prints(fixture, "verify", 1, "topic 'metrics' partition 0: offsets 2 to ");
-  assert_prints(fixture->done.output, "were deleted from the log before they were written: 2 is committed, and the log "
-                                      "begins at ");
-  assert_prints(fixture->done.output, "\nwhat was written is right, but not all is written\n");
+  assert_prints(fixture->done.output,
+                "were deleted from the log before they were written: 2 is committed, but the log begins at ");
+  assert_prints(fixture->done.output, "\nwhat was written is right, but some messages were not written\n");
   assert_silent(fixture->done.output, "all is right");
   program_scene_prints(fixture, "verify --format json", 1,
                        "{\"type\":\"gap\",\"kind\":\"lost\",\"topic\":\"metrics\",\"partition\":0,"
@@ -316,8 +318,8 @@ PROGRAM_TEST("/verify/K15-partitions-that-nobody-writes")
   send_usual(fixture);
   mock_kafka_commit(fixture->kafka, "g", TOPIC, 1, 1);
   program_scene_prints(fixture, "verify", 1,
-                       "topic 'metrics' partition 0: offsets 0 to 1 are not written: group 'g' has "
-                       "committed nothing of this partition\n");
+                       "topic 'metrics' partition 0: offsets 0 to 1 are not written: group 'g' has committed no offset "
+                       "of this partition\n");
   mock_kafka_commit_note(fixture->kafka, "g", TOPIC, 0, 2, "tidemark 1 closed span=1000 start=-25");
   program_scene_prints(fixture, "verify", 1,
                        "topic 'metrics' partition 0 is halted at offset 2: a message can be neither");
@@ -355,7 +357,7 @@ PROGRAM_TEST("/verify/E5-dead-letters-of-others-excuse-nothing")
                                             : "missing: METRIC row 'a#1426535612001'");
   }
   g_unlink(path);
-  program_scene_tells(fixture, words, 69, "cannot read the dead letters: there is no file");
+  program_scene_tells(fixture, words, 69, "cannot read the dead letters: the file");
 }
 
 /* ---- other kinds of tables ------------------------------------------------------------------------------------------
@@ -379,7 +381,7 @@ TEST_WITH(ProgramScene, NULL, program_scene_end, "/verify/replaced-rows")
   program_scene_put(fixture, "ROW", "a", "new", T + 5, "1");
   program_scene_put(fixture, "ROW", "a", "kept", T + 5, "2");
   assert_found(fixture, "ROW        2        0      0      0           0         0\n", "");
-  assert_prints(fixture->done.output, "2 deleted: a later reading or tombstone of the row took them away\n");
+  assert_prints(fixture->done.output, "2 deleted: by a later reading or tombstone of the row\n");
   program_scene_put(fixture, "ROW", "a", "late", T + 2, "1");
   assert_found(fixture, "1 difference\n",
                "unexpected: ROW row 'a' M:late of 2015-03-16T19:53:32.002Z: expected nothing, found '1' "
@@ -395,7 +397,7 @@ TEST_WITH(ProgramScene, NULL, program_scene_end, "/verify/expired-cells")
   send_reading(fixture, 0, "a", now_ms - 60000, "there");
   put_reading(fixture, "METRIC", "a", now_ms - 60000, "there");
   assert_found(fixture, "METRIC      1        0      0      0           0         0\n", "");
-  assert_prints(fixture->done.output, "1 expired: older than their table keeps them\n");
+  assert_prints(fixture->done.output, "1 expired: older than their table's retention\n");
 }
 
 TEST_WITH(ProgramScene, NULL, program_scene_end, "/verify/dated-tables")
@@ -446,7 +448,7 @@ PROGRAM_TEST("/verify/what-cannot-be-done-is-said")
   program_scene_tells(fixture, "verify --from now --to -1h", 64, "'--from' must be before '--to'");
   program_scene_tells(fixture, "verify --to-end --table METRICS", 64, "did you mean 'METRIC'?");
   program_scene_tells(fixture, "verify --to-end --table METRIC_20150316", 64,
-                      "is a copy that 'tidemark rollup' has made: verify 'METRIC'");
+                      "is a copy made by 'tidemark rollup': verify 'METRIC'");
   program_scene_tells(fixture, "verify --to-end --topic other", 69, "topic 'other' does not exist");
   scripted_gateway_refuse(fixture->gateway);
   program_scene_tells(fixture, "verify --to-end", 69, "no gateway can be used");

@@ -83,11 +83,11 @@ TEST("/bench-plan/worked-by-hand")
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 88); /* 196.02 on each of 87 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_FIRST_REGIONS), ==, 352);
   g_assert_cmpstr(plan.figures[TIDE_PLAN_MEMORY].why, ==,
-                  "2 s of rows: 267 MiB of history, 261 MiB of latest values with those that wait, one daemon "
-                  "away; 37.5 % is for each table; in steps of 64; MemoryMax= 256 more");
+                  "2 s of rows: 267 MiB of history, 261 MiB of latest values including waiting ones, with one daemon "
+                  "failed; 37.5 % is for each table; in steps of 64; MemoryMax= 256 more");
   g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
-                  "6.61 cores busy: 2; by regions: 88, of (16,898 + 200) / (200 - 4); by copies: 3; with one away, the "
-                  "others are 1 % busy");
+                  "6.61 cores busy: 2; by regions: 88, of (16,898 + 200) / (200 - 4); by copies: 3; with one failed, "
+                  "the others are 1 % busy");
   g_assert_cmpstr(
       plan.figures[TIDE_PLAN_REGIONS].why, ==,
       "one copy, in regions of 20 GiB; 330 TiB of history: 16,898; 525 MiB of latest values: 352, as at first");
@@ -108,8 +108,8 @@ TEST("/bench-plan/little-load-has-what-may-fail")
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGION_SERVERS), ==, 3); /* of three copies */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_REGIONS), ==, 24);       /* four of each table on each server */
   g_assert_cmpstr(plan.figures[TIDE_PLAN_REGION_SERVERS].why, ==,
-                  "hardly a core busy: 0; by regions: 2, of (2 + 200) / 200; by copies: 3; with one away, the "
-                  "others are hardly busy");
+                  "hardly a core busy: 0; by regions: 2, of (2 + 200) / 200; by copies: 3; with one failed, the others "
+                  "are hardly busy");
   load.replication = 1;
   g_auto(TidePlan) one_copy;
   tide_plan_make(&load, &one_copy);
@@ -125,7 +125,7 @@ TEST("/bench-plan/waiting-latest-rows-have-room")
   tide_plan_make(&load, &plan);
   /* 100,000 wait, 40,000 come in 2 s, of 1.2 x 5,500 + 220 bytes: 910.6 MiB, in three eighths of 2,428 */
   g_assert_cmpfloat(figure(&plan, TIDE_PLAN_MEMORY), ==, 2432);
-  assert_told(plan.figures[TIDE_PLAN_MEMORY].why, " 911 MiB of latest values with those that wait, ");
+  assert_told(plan.figures[TIDE_PLAN_MEMORY].why, " 911 MiB of latest values including waiting ones, ");
   load.history.n_tables = 10; /* so that no table has much, and all together have three quarters */
   load.latest.n_tables = 10;
   g_auto(TidePlan) many;
@@ -244,13 +244,14 @@ TEST("/bench-plan/little-is-not-nothing")
   load.readings_per_s = 1.0 / 6;
   load.machines = 10;
   g_autofree char *text = printed(&load, tide_plan_print);
-  assert_told(text, "Load    0.17 readings/s of 10 machines");
-  assert_told(text, "hosts         hardly a core busy, of 8 in each; 2 at least, so that one may fail");
-  assert_told(text, "hardly any threads busy in all");
-  assert_told(text, "each          1 connection in all");
-  assert_told(text,
-              "2 s of rows: 2.3 KiB of history, 2.2 KiB of latest values with those that wait, one daemon away; ");
-  assert_told(text, "; 256 at least;");
+  assert_told(text, "Load    0.17 readings/s from 10 machines");
+  assert_told(text, "hosts         hardly a core busy, of 8 in each; at least 2, so that one may fail");
+  assert_told(text, "hardly any threads busy in total");
+  assert_told(text, "each          1 connection in total");
+  assert_told(
+      text,
+      "2 s of rows: 2.3 KiB of history, 2.2 KiB of latest values including waiting ones, with one daemon failed; ");
+  assert_told(text, "; at least 256;");
   assert_told(text, " MiB           333 B/s for 3.0 days, 3 copies");
   assert_told(text, " GiB           30 days, 3 copies");
   assert_told(text, "one copy, in regions of 20 GiB; 2.8 GiB of history: 12, as at first; 53.7 KiB of latest ");
@@ -258,7 +259,7 @@ TEST("/bench-plan/little-is-not-nothing")
   g_autofree char *json = printed(&load, tide_plan_print_json);
   assert_told(json, "\"client_cores\":1.974");
   assert_told(json, "\"topic_disk_tib\":0.000314");
-  assert_told(json, "\"because\":{\"daemons\":\"hardly a core busy, of 8 in each; 2 at least, so that one may fail\"");
+  assert_told(json, "\"because\":{\"daemons\":\"hardly a core busy, of 8 in each; at least 2, so that one may fail\"");
 }
 
 /* What the counts do not say by themselves is noted, and nothing where there is nothing to note. */
@@ -270,10 +271,9 @@ TEST("/bench-plan/notes")
   load.margin = 0.29;
   load.history.n_tables = 50;
   g_autofree char *two = printed(&load, tide_plan_print);
-  assert_told(two, "Note    with less than 30 % of margin nothing is left for a failed host, ");
-  assert_told(
-      two, "Note    51 tables of as many regions as are said for the first make 206 regions on each server while one "
-           "is away, of 200 ");
+  assert_told(two, "Note    a margin below 30 % leaves nothing for a failed host ");
+  assert_told(two, "Note    51 tables with this number of initial regions make 206 regions on each server while one "
+                   "has failed, but the limit is 200: ");
   load = fleet;
   load.readings_per_s = 10;
   load.machines = 10;
@@ -281,7 +281,7 @@ TEST("/bench-plan/notes")
   g_assert_null(strstr(small, "Note ")); /* 165 GiB */
   load.retention_s = DAY_S;
   g_autofree char *smaller = printed(&load, tide_plan_print);
-  assert_told(smaller, "Note    one host for each role, and one region of each table, carry this load: ");
+  assert_told(smaller, "Note    one host for each role, and one region of each table, would carry this load: ");
 }
 
 /* What the configuration says, and the plan does not follow. */
@@ -295,9 +295,9 @@ TEST("/bench-plan/notes-of-a-configuration")
   load.share_unknown = TRUE;
   load.machines_assumed = TRUE;
   g_autofree char *text = printed(&load, tide_plan_print), *json = printed(&load, tide_plan_print_json);
-  assert_told(text, "Note    families declare compression or encoding, and what that leaves is not known: ");
-  assert_told(text, "Note    limits.memory of the configuration is 32 MiB, of this plan 768 MiB: ");
-  assert_told(json, ",\"planned for 100000 machines: say by '--machines' how many there are\"]");
+  assert_told(text, "Note    families declare compression or encoding with an unknown result: ");
+  assert_told(text, "Note    limits.memory of the configuration is 32 MiB, but this plan needs 768 MiB: ");
+  assert_told(json, ",\"planned for 100000 machines: set their number with '--machines'\"]");
 }
 
 /* Who is left when one of several is away: of a host that the load needs, that is not said by its count. */
@@ -305,7 +305,7 @@ TEST("/bench-plan/failures-are-told")
 {
   TidePlanLoad load = fleet;
   g_autofree char *two = printed(&load, tide_plan_print);
-  assert_told(two, "5.45 cores busy, of 8 in each; with one away, the others are 68 % busy"); /* 5.45 of 8 */
+  assert_told(two, "5.45 cores busy, of 8 in each; with one failed, the others are 68 % busy"); /* 5.45 of 8 */
   load.margin = 0;
   load.readings_per_s *= 3;
   g_autofree char *none = printed(&load, tide_plan_print);
@@ -319,11 +319,12 @@ TEST("/bench-plan/large-cells-are-told-of")
   load.history.cells = 1;
   load.history.stored_bytes = 1800;
   g_autofree char *text = printed(&load, tide_plan_print);
-  assert_told(text,
-              "Note    cells of 1,800 bytes cost gateways and HBase more cores than is said here, where cells of up to "
-              "400 were measured\n");
+  assert_told(
+      text,
+      "Note    cells of 1,800 bytes cost gateways and HBase more cores than shown here: measured were cells of up to "
+      "400 bytes\n");
   g_autofree char *json = printed(&load, tide_plan_print_json);
-  assert_told(json, "\"notes\":[\"cells of 1,800 bytes cost gateways and HBase more cores than is said here, ");
+  assert_told(json, "\"notes\":[\"cells of 1,800 bytes cost gateways and HBase more cores than shown here: ");
   g_autofree char *none = printed(&fleet, tide_plan_print_json);
   assert_told(none, "\"notes\":[],");
 }
@@ -337,12 +338,12 @@ TEST("/bench-plan/plurals")
   load.replication = 1;
   load.retention_s = DAY_S;
   g_autofree char *one = printed(&load, tide_plan_print);
-  assert_told(one, " readings/s of 1 machine, in messages");
+  assert_told(one, " readings/s from 1 machine, in messages");
   assert_told(one, " days, 1 copy, 25 % free\n");
   assert_told(one, " 1 day, 1 copy, 25 % free;");
   load.readings_per_s = 1e-16;
   g_autofree char *none = printed(&load, tide_plan_print);
-  assert_told(none, "0 connections in all");
+  assert_told(none, "0 connections in total");
 }
 
 /* Many tables have many regions at first: a plan that grows by that never tells of more servers than it plans. */

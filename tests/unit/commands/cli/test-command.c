@@ -112,9 +112,9 @@ TEST("/command/unknown-verbs-are-told-the-known-ones")
   static const struct {
     const char *verb, *text;
   } cases[] = {{"show", NULL},
-               {NULL, "say what to do: list, show or replay"},
+               {NULL, "the action is missing: list, show or replay"},
                {"shwo", "cannot 'shwo' dead letters: did you mean 'show'?"},
-               {"colour", "cannot 'colour' dead letters: say list, show or replay"}};
+               {"colour", "cannot 'colour' dead letters: use list, show or replay"}};
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GPtrArray) arguments = g_ptr_array_new();
     g_autoptr(GError) error = NULL;

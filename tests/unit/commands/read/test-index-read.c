@@ -201,7 +201,7 @@ FIXTURE_TEST("/index-read/an-index-that-cannot-lead-is-refused")
     const char *message;
   } cases[] = {
       {"INDEX", "OTHER", "their key has the field 'line'"},
-      {"PLAIN", "DATA", "declares no cell that holds the time"},
+      {"PLAIN", "DATA", "declares no cell with the time"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;

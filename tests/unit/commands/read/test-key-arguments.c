@@ -48,10 +48,10 @@ TEST("/key-arguments/wrong-fields-are-refused-with-the-remedy")
     gsize n_texts;
     const char *message;
   } cases[] = {
-      {{"server1"}, 1, "'server1' is not FIELD=VALUE: the key of 'METRIC' is made of: host, unit"},
+      {{"server1"}, 1, "'server1' is not FIELD=VALUE: the key of 'METRIC' consists of: host, unit"},
       {{"hots=a"}, 1, "the key of 'METRIC' has no field 'hots': did you mean 'host'?"},
-      {{"colour=a"}, 1, "the key of 'METRIC' has no field 'colour': it is made of: host, unit"},
-      {{"ts=1"}, 1, "the key of 'METRIC' has no field 'ts': its time is given as a range"},
+      {{"colour=a"}, 1, "the key of 'METRIC' has no field 'colour': it consists of: host, unit"},
+      {{"ts=1"}, 1, "the key of 'METRIC' has no field 'ts': give its time as a range"},
       {{"host=a", "host=b"}, 2, "the field of 'host=b' is given twice"},
   };
   g_autoptr(TideConfig) config = load_text(yaml);
@@ -72,7 +72,7 @@ TEST("/key-arguments/a-whole-key-or-the-reason-why-not")
     const char *message; /* NULL: none */
   } cases[] = {
       {{"host=a", "unit=b"}, 2, NULL},
-      {{"unit=b"}, 1, "give host too: the key of 'METRIC' is "},
+      {{"unit=b"}, 1, "host is missing: the key of 'METRIC' is "},
       {{"host=a#b", "unit=c"}, 2, "no row of 'METRIC' can have these fields: "},
       {{"host=", "unit=c"}, 2, "no row of 'METRIC' can have these fields: "},
   };

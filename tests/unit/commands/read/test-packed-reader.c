@@ -116,10 +116,10 @@ TEST("/packed-reader/callback-may-stop")
 
 TEST("/packed-reader/json-that-is-no-object")
 {
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_EMPTY, "does not begin as one");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("[{}]"), "does not begin as one");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("17"), "does not begin as one");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("\x81\xA1p\x01"), "does not begin as one");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_EMPTY, "does not begin like one");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("[{}]"), "does not begin like one");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("17"), "does not begin like one");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("\x81\xA1p\x01"), "does not begin like one");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1"), "the text ends in the middle");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1}{\"a\":2}"), "more readings");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1} x"), "at byte 8");
@@ -132,8 +132,8 @@ TEST("/packed-reader/msgpack-that-is-no-map")
 {
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_EMPTY, "does not begin as a map");
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("{\"a\":1}"), "does not begin as a map");
-  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\x01\x01"), "name of member 0 (from 0) is no text");
-  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p\x91\x81\x90\x01"), "arrays or maps for names");
+  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\x01\x01"), "name of member 0 (from 0) is not a text");
+  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p\x91\x81\x90\x01"), "arrays or maps as names");
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p"), "ends in the middle");
 }
 

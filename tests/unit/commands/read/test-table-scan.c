@@ -57,14 +57,14 @@ static const Case cases[] = {
     {"SALTED", TRUE, NEITHER, 4, TIDE_ROW_ORDER_OLDEST, FALSE, NULL},
     {"SALTED", TRUE, NEWEST_FIRST, 4, TIDE_ROW_ORDER_NEWEST, TRUE, NULL},
     {"SALTED", FALSE, NEITHER, 4, TIDE_ROW_ORDER_KEY, FALSE, NULL},
-    {"SALTED", FALSE, OLDEST_FIRST, 4, 0, FALSE, "sort by time only where the fields before it are fixed"},
+    {"SALTED", FALSE, OLDEST_FIRST, 4, 0, FALSE, "are sorted by time only if the fields before the time are fixed"},
     {"METRIC", FALSE, REVERSED, 1, TIDE_ROW_ORDER_KEY, TRUE, NULL},
     {"METRIC", TRUE, REVERSED, 1, TIDE_ROW_ORDER_KEY, TRUE, NULL},
     {"NEWEST", TRUE, REVERSED, 1, TIDE_ROW_ORDER_KEY, TRUE, NULL},
     {"SALTED", TRUE, REVERSED, 4, TIDE_ROW_ORDER_NEWEST, TRUE, NULL},
     {"SALTED", FALSE, REVERSED, 4, TIDE_ROW_ORDER_KEY, TRUE, NULL},
     {"LATEST", TRUE, NEITHER, 1, TIDE_ROW_ORDER_KEY, FALSE, NULL},
-    {"LATEST", TRUE, NEWEST_FIRST, 1, 0, FALSE, "do not sort by time"},
+    {"LATEST", TRUE, NEWEST_FIRST, 1, 0, FALSE, "are not sorted by time"},
 };
 
 static void

@@ -106,7 +106,7 @@ TEST("/status-view/a-share-is-of-the-whole")
   g_autofree char *doubted =
       view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"doubt_bytes\":70,\"resident_bytes\":3072}}");
   g_autofree char *memory = line_of(doubted, "Memory");
-  g_assert_nonnull(strstr(memory, " 100 B in use of 200 B (50 %), 70 B of it to remember cells in doubt "));
+  g_assert_nonnull(strstr(memory, " 100 B in use of 200 B (50 %), 70 B of it to remember cells of uncertain outcome "));
 }
 
 /* As the list above it shows them. */

@@ -96,7 +96,7 @@ TEST("/table-state/each-difference-is-one-sentence")
                                        "family 'M' has versions 1, declared is 2",
                                        "family 'M' has in-memory off, declared is on",
                                        "family 'N' is missing",
-                                       "1 of 2 declared split points are no region boundary: 'g'",
+                                       "1 of 2 declared split points are not region boundaries: 'g'",
                                        NULL,
                                    });
   /* Only what differs is set: the block size is not declared, and stays. */
@@ -169,16 +169,16 @@ TEST("/table-state/H6/gaps-and-overlaps-of-regions-are-said")
       {{NULL}, {"it has no regions: nothing can be written or read"}},
       {{"", "", NULL}, {NULL}},
       {{"", "g", "g", "k", "k", ""}, {NULL}},
-      {{"b", "g", "g", ""}, {"no region holds the rows in front of 'b'"}},
-      {{"", "g", "h", ""}, {"no region holds the rows in front of 'h'"}},
+      {{"b", "g", "g", ""}, {"no region holds the rows before 'b'"}},
+      {{"", "g", "h", ""}, {"no region holds the rows before 'h'"}},
       {{"", "g", "g", "k"}, {"no region holds the rows from 'k'"}},
       {{"", "g", "f", ""}, {"two regions hold the rows from 'f'"}},
       {{"", "z", "c", "d", "z", ""}, {"two regions hold the rows from 'c'"}},
       {{"", "", "c", ""}, {"two regions hold the rows from 'c'"}},
       {{"", "c", "", "c", "c", ""}, {"two regions hold the rows from ''"}},
       {{"a", "b", "c", "d", "e", "f", "g", "h"},
-       {"no region holds the rows in front of 'a'", "no region holds the rows in front of 'c'",
-        "no region holds the rows in front of 'e'", "2 more such places"}},
+       {"no region holds the rows before 'a'", "no region holds the rows before 'c'",
+        "no region holds the rows before 'e'", "2 more such boundaries"}},
   };
   g_autoptr(TideConfig) config =
       load_text(KAFKA HBASE READINGS "tables:\n"
