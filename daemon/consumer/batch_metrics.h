@@ -1,6 +1,6 @@
-/* What batches that HBase has acknowledged tell: rows by table, and how long each stage of their way took.
+/* Metrics of acknowledged batches: rows by table, and the duration of each stage from event to acknowledgement.
  *
- * Counted once for a batch or a round, so that it costs nothing for a reading. Threads: the owning consumer's only. */
+ * Updated once per batch or round, so that a reading costs nothing. Threads: the owning consumer's only. */
 #pragma once
 
 #include "config/config.h"
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct TideBatchMetrics {
   TideCounter **rows;    /* owned array, by the declared table's index */
-  TideCounter **batches; /* the same */
+  TideCounter **batches; /* likewise */
   TideHistogram *event;
   TideHistogram *polled;
   TideHistogram *sealed;
@@ -21,11 +21,11 @@ typedef struct TideBatchMetrics {
 void tide_batch_metrics_init(TideBatchMetrics *batches, const TideConfig *config, TideMetrics *metrics);
 void tide_batch_metrics_clear(TideBatchMetrics *batches);
 
-/* A message was polled at @now_epoch_ms. @timestamp_ms: the record's own time; below 0 it has none. */
+/* A message was polled at @now_epoch_ms. @timestamp_ms: its record time; below 0: none */
 void tide_batch_metrics_note_polled(TideBatchMetrics *batches, gint64 timestamp_ms, gint64 now_epoch_ms);
 
-/* Kafka has a message since @timestamp_ms (below 0: it has no time) of which a reading has the event time @event_ms
- * (G_MININT64: it has none). */
+/* Kafka has stored a message at @timestamp_ms (below 0: no record time). One of its readings has the event time
+ * @event_ms (G_MININT64: none). */
 void tide_batch_metrics_note_event(TideBatchMetrics *batches, gint64 event_ms, gint64 timestamp_ms);
 
 /* @batch is completed. @now_us: monotonic */

@@ -1,25 +1,25 @@
-/* A consumer's life and its rounds: poll, take in, seal, take completions. Its parts have files of their own: intake.h,
- * dead_letter_desk.h, pauses.h, consumer_commits.h, consumer_status.h; what it does at a rebalance stands in
- * consumer_assignment.c. */
+/* Life cycle and main loop of a consumer: poll, take in, seal, collect completions. Its components are in intake.h,
+ * dead_letter_desk.h, pauses.h, consumer_commits.h and consumer_status.h; consumer_assignment.c handles rebalances. */
 #include "consumer/consumer_private.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/units.h"
 
-/* Messages taken before batches that completed are looked at and lanes are ticked: keeps both well below a millisecond
- * apart at full speed. */
+/* Messages per round, between two checks for completed batches and lane ticks. At full speed both then run well below a
+ * millisecond apart. */
 #define MESSAGES_A_ROUND 512u
 
-/* The longest a poll waits when nothing is due: bounds how stale the watchdog's time and the gauges are. */
+/* The longest poll when nothing is due. It limits how old the watchdog's time and the gauges can be. */
 #define MAX_POLL_MS 500
 
 #define SHOW_INTERVAL_US TIDE_US_PER_S
 
-/* While a spent budget must wait before it pauses again: for batches that give some of it back. */
+/* Time for batches to return memory to a spent budget, while the partitions must not pause again yet. */
 #define UNPAUSED_WAIT_US (50 * TIDE_US_PER_MS)
 
-/* For the last commit, when all the time was taken by what it commits; within what the pipeline waits beyond the
- * deadline. */
+/* Minimum time for the last commit, even if the drain used up the deadline. The pipeline waits longer than this after
+ * the deadline. */
 #define LAST_COMMIT_US (2 * TIDE_US_PER_S)
 
 /* ---- completions ---- */
@@ -73,9 +73,9 @@ tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
 }
 
 gboolean
-tide_consumer_is_held_for_good(TideConsumer *consumer)
+tide_consumer_dead_letters_block_progress(TideConsumer *consumer)
 {
-  /* In this order: what completed before the answer is in the box by then. */
+  /* Order matters: ask the queue first, then drain completions posted before its answer. */
   return tide_dead_letter_queue_keeps_no_more(consumer->context.dead_letters) &&
          !tide_consumer_take_completed(consumer, 0) && tide_accumulator_is_empty(consumer->accumulator);
 }
@@ -86,7 +86,7 @@ show(TideConsumer *consumer)
   tide_consumer_status_show(&consumer->status, consumer->partitions, tide_accumulator_oldest_us(consumer->accumulator));
 }
 
-/* Where no row is under way, what is unfinished waits for a dead letter. */
+/* If no row is in flight, the unfinished messages wait for a dead letter. */
 static gboolean
 is_read_to_end(const TideConsumer *consumer)
 {
@@ -113,14 +113,14 @@ reads_on(const TideConsumer *consumer)
 }
 
 void
-tide_consumer_look_whether_finished(TideConsumer *consumer)
+tide_consumer_update_finished(TideConsumer *consumer)
 {
   if (!consumer->context.until_end || !atomic_load_explicit(&consumer->status.had_assignment, memory_order_relaxed))
     return;
-  /* What holds dead letters may end, by a reload; until then nothing more is kept or read, nor read again. */
-  gboolean is_finished =
-      tide_accumulator_is_empty(consumer->accumulator) &&
-      (is_read_to_end(consumer) || (consumer->pauses.dead_letters_paused && tide_consumer_is_held_for_good(consumer)));
+  /* A reload may raise the dead-letter limit. Until then no dead letter is kept and no message is read. */
+  gboolean is_finished = tide_accumulator_is_empty(consumer->accumulator) &&
+                         (is_read_to_end(consumer) || (consumer->pauses.dead_letters_paused &&
+                                                       tide_consumer_dead_letters_block_progress(consumer)));
   if (is_finished)
     show(consumer);
   atomic_store_explicit(&consumer->status.end.reads_on, reads_on(consumer), memory_order_relaxed);
@@ -143,12 +143,12 @@ tide_consumer_handle_message(TideConsumer *consumer, const TideInputRecord *reco
   consumer->commits.marks_moved |= tide_intake_take(&consumer->intake, partition, &record->message, now_us);
 }
 
-/* Takes what can be read now, and says how many: MESSAGES_A_ROUND when there may be more. */
+/* Handles the messages that are available. Returns their number; at MESSAGES_A_ROUND there may be more. */
 static guint32
 take_messages(TideConsumer *consumer, int timeout_ms)
 {
   if (G_UNLIKELY(tide_pauses_must_wait(&consumer->pauses))) {
-    /* Memory or a span is spent, and it is too early to pause: a second or two without a poll does no harm. */
+    /* Memory or the span is spent, and it is too early to pause. A second or two without a poll does no harm. */
     gint64 since_us = tide_now_us();
     gboolean is_for_memory = tide_pauses_wait_for_memory(&consumer->pauses);
     tide_consumer_take_completed(consumer, since_us + UNPAUSED_WAIT_US);
@@ -218,7 +218,7 @@ run_rounds(TideConsumer *consumer)
       tide_consumer_commits_renew(&consumer->commits, now_us);
       tide_rewinds_run(&consumer->rewinds, now_us);
     }
-    tide_consumer_look_whether_finished(consumer);
+    tide_consumer_update_finished(consumer);
   }
 }
 
@@ -231,7 +231,8 @@ has_work(const TideConsumer *consumer)
   return FALSE;
 }
 
-/* Serves the group. What was prefetched before the pause is not begun, so that it is read again later. */
+/* Keeps the group membership alive. Messages prefetched before the pause are dropped without being begun; they are read
+ * again later. */
 static void
 poll_without_reading(TideConsumer *consumer, int timeout_ms)
 {
@@ -240,7 +241,7 @@ poll_without_reading(TideConsumer *consumer, int timeout_ms)
     tide_input_release(consumer->input, &record);
 }
 
-/* A group in the middle of a rebalance takes no commits: it is served until it does, or the time is up. */
+/* A group does not accept commits during a rebalance: polls until it does, or until the deadline. */
 static gboolean
 commit_at_last(TideConsumer *consumer, gint64 deadline_us)
 {
@@ -265,41 +266,39 @@ report_unfinished(TideConsumer *consumer)
     const TidePartition *partition = tide_consumer_partition(consumer, i);
     const TideHeldMessage *held = tide_rewind_first_held(&partition->rewind);
     gint32 n_behind = held != NULL ? (gint32)(partition->offsets.head - held->sequence) : 0;
-    n_held += (guint64)MAX(n_behind, 0); /* none, where it is read again just now */
-    /* But those at which a partition is halted: they are unfinished by decision. */
+    n_held += (guint64)MAX(n_behind, 0); /* negative during a rewind */
+    /* Messages that halt their partition are unfinished by decision and do not count. */
     if (partition->halt.text == NULL || tide_partition_is_unfinished(partition))
       unfinished += partition->offsets.unfinished;
   }
-  if (unfinished == 0 && n_held > 0)
-    tide_log(TIDE_LOG_NOTICE, "stopping-before-settled",
-             "stopping with %" G_GUINT64_FORMAT " message%s whose rows are written and will be once more, after "
-             "hbase.settle: the next start reads %s again",
-             n_held, n_held == 1 ? "" : "s", n_held == 1 ? "it" : "them");
-  atomic_store_explicit(&consumer->status.left_held, n_held, memory_order_relaxed);
+  if (unfinished == 0 && n_held > 0) {
+    g_autofree char *messages = tide_count_of(n_held, "message", NULL);
+    tide_log(
+        TIDE_LOG_NOTICE, "stopping-before-settled",
+        "stopping before hbase.settle has passed, with %s written but not committed; the next start writes %s again",
+        messages, n_held == 1 ? "it" : "them");
+  }
+  atomic_store_explicit(&consumer->status.remaining_held, n_held, memory_order_relaxed);
   if (unfinished == 0)
     return;
-  atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+  atomic_store_explicit(&consumer->status.work_remains, TRUE, memory_order_relaxed);
+  g_autofree char *messages = tide_count_of(unfinished, "message", NULL);
   if (consumer->context.watch != NULL)
     tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
-             "stopping with %" G_GUINT64_FORMAT
-             " messages unfinished: their offsets are not committed, they are read again",
-             unfinished);
+             "stopping with %s unfinished and not committed; the next start reads on from there", messages);
   else
     tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
-             "stopping with %" G_GUINT64_FORMAT
-             " messages unfinished: no mark is behind them, the same command reads them again",
-             unfinished);
+             "stopping with %s unfinished; run the same command again to read on from there", messages);
 }
 
-/* Fetches no more, goes on polling (the group must be served), and waits until all is acknowledged or the time is up.
- */
+/* Stops fetching but keeps polling for the group, until every row is acknowledged or the deadline passes. */
 static void
 drain(TideConsumer *consumer)
 {
   gint64 deadline_us = atomic_load_explicit(&consumer->stop_deadline_us, memory_order_acquire);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_pauses_set(&consumer->pauses, tide_consumer_partition(consumer, i), TIDE_PAUSE_MEMORY, TRUE);
-  while (has_work(consumer) && !tide_consumer_is_held_for_good(consumer) && tide_now_us() < deadline_us) {
+  while (has_work(consumer) && !tide_consumer_dead_letters_block_progress(consumer) && tide_now_us() < deadline_us) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     tide_accumulator_tick(consumer->accumulator, TIDE_PRESSURE_FLUSH, 0, now_us);
@@ -308,19 +307,18 @@ drain(TideConsumer *consumer)
   }
   gboolean committed = commit_at_last(consumer, MAX(deadline_us, tide_now_us() + LAST_COMMIT_US));
   if (!committed || consumer->commit_lost)
-    atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.work_remains, TRUE, memory_order_relaxed);
   report_unfinished(consumer);
 }
 
-/* The thread's owner function. */
 static void
 run_consumer(gpointer data)
 {
   TideConsumer *consumer = data;
   run_rounds(consumer);
   drain(consumer);
-  tide_intake_tell_unlogged(&consumer->intake);
-  tide_dead_letter_desk_tell_unlogged(&consumer->desk);
+  tide_intake_report_unlogged(&consumer->intake);
+  tide_dead_letter_desk_report_unlogged(&consumer->desk);
   tide_input_close(consumer->input);
 }
 

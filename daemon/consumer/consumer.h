@@ -1,6 +1,6 @@
-/* A consumer: one thread with one input, a Kafka consumer of the group. It decodes and maps its
- * messages, keeps its open rows, hands sealed batches to the lanes, and marks its partitions' offsets when they
- * complete. All of that is its own and unlocked; it meets other threads at whole batches only. */
+/* A consumer: one thread with one input, usually a Kafka consumer of the group. It decodes and maps messages, collects
+ * rows, hands sealed batches to the lanes, and advances its partitions' marks as batches complete. Its state has no
+ * locks: other threads exchange only whole batches with it. */
 #pragma once
 
 #include "consumer/consumer_status.h"
@@ -23,7 +23,7 @@ typedef struct TideConsumerContext {
   TideWireProtocol protocol;
   TideBudget *budget;
   TideBudget *table_budgets; /* shares of budget, by table slot */
-  TideBudget *doubt_budget;  /* share of budget for cells in doubt and contested ones */
+  TideBudget *doubt_budget;  /* share of budget for uncertain and contested cells */
   TideLanes *lanes;
   TideRegions *regions;
   TideDatedTables *dated;
@@ -32,7 +32,7 @@ typedef struct TideConsumerContext {
   TideKafkaWatch *watch;   /* NULL: the input is files */
   TideGroupMemory *memory; /* NULL: likewise */
   TidePauseWatch *pause_watch;
-  gboolean until_end; /* read to where the partitions ended when they were assigned, then finish */
+  gboolean until_end;      /* read to the end that each partition had when it was assigned, then finish */
   /* Opens the input of consumer @index. (transfer full); NULL with @error set */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   gpointer input_data;
@@ -42,25 +42,25 @@ typedef struct TideConsumerContext {
 TideConsumer *tide_consumer_start(const TideConsumerContext *context, guint32 index,
                                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Asks for a stop: fetching ends, rows are flushed and awaited until @deadline_us, offsets committed, the group left.
- * Threads: any. */
+/* Requests a stop. Fetching ends, rows are flushed and awaited until @deadline_us, offsets are committed, and the
+ * consumer leaves the group. Threads: any. */
 void tide_consumer_stop(TideConsumer *consumer, gint64 deadline_us);
 
-/* The wall clock was set back: wakes what waits by it. Threads: any. */
+/* Wakes waits that depend on the wall clock, after it was set back. Threads: any. */
 void tide_consumer_rouse(TideConsumer *consumer);
 
-/* FALSE when the thread has not ended at @deadline_us; it must then be left alone. */
+/* Returns FALSE if the thread has not ended by @deadline_us; the consumer must then not be freed. */
 gboolean tide_consumer_join_until(TideConsumer *consumer, gint64 deadline_us);
 void tide_consumer_free(TideConsumer *consumer); /* joins first */
 
-/* ---- what others may see of it (consumer_status.h); any thread ---- */
+/* ---- what other threads may read (consumer_status.h) ---- */
 
 TideConsumerState tide_consumer_state_racy(const TideConsumer *consumer);
 
-/* Why partitions are halted, one sentence each; NULL when none is. (transfer full) */
+/* One sentence for each halted partition; NULL: none is halted. (transfer full) */
 char *tide_consumer_halt_text(TideConsumer *consumer);
 
-/* What Kafka said last that is wrong, if nothing was assigned since; NULL: nothing. (transfer full) */
+/* The last problem that Kafka reported since the last assignment; NULL: none. (transfer full) */
 char *tide_consumer_trouble_text(TideConsumer *consumer);
 
 G_END_DECLS

@@ -1,9 +1,10 @@
-/* What a consumer does when its input tells that partitions come and go, have ended, or are in trouble. All is called
- * on the consumer's thread, out of its polls. */
+/* Handlers for events of a consumer's input: assignment and revocation, ends of partitions, and failures. All run on
+ * the consumer's thread, inside its polls. */
 #include "config/config_source.h"
 #include "consumer/consumer_private.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/units.h"
 
 #define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
 
@@ -15,7 +16,7 @@ find_or_add_partition(TideConsumer *consumer, const char *topic, gint32 number)
     TidePartition *candidate = tide_consumer_partition(consumer, i);
     if (candidate->partition == number && strcmp(candidate->topic, topic) == 0)
       return candidate;
-    if (consumer->context.watch == NULL && !candidate->assigned) { /* a file that was read does not come back */
+    if (consumer->context.watch == NULL && !candidate->assigned) { /* a file that was read is never assigned again */
       tide_partition_rename(candidate, topic, number, source);
       return candidate;
     }
@@ -45,12 +46,12 @@ on_assigned(const char *topic, gint32 number, gpointer data)
   return partition->slot;
 }
 
-/* ---- where partitions stand ---- */
+/* ---- locating partitions ---- */
 
-/* Names of more than so many partitions make no line longer. */
+/* Log lines name at most this many partitions. */
 #define MAX_NAMED 5u
 
-/* Why the messages of an event's range are not read; N_LEFT_OUT: they are, or there are none. */
+/* Why an event's range of messages is not read; N_LEFT_OUT: it is read, or empty. */
 static const TideLeftOut left_out_by[] = {
     [TIDE_OFFSET_PLAIN] = TIDE_N_LEFT_OUT,           [TIDE_OFFSET_UNSIGNED] = TIDE_N_LEFT_OUT,
     [TIDE_OFFSET_BEGINS] = TIDE_LEFT_OUT_START,      [TIDE_OFFSET_GONE] = TIDE_N_LEFT_OUT,
@@ -88,7 +89,7 @@ note_event(TideConsumer *consumer, const TidePartition *partition, const TideOff
     tide_counter_inc(counters->offsets_gone);
 }
 
-/* What @event means for the partitions of one look, in one line. */
+/* Logs @event once for all partitions located together. */
 static void
 log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetReport *report)
 {
@@ -96,70 +97,59 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
   g_autofree char *which = report->n_partitions > MAX_NAMED
                                ? g_strdup_printf("%s and %u more", report->names->str, report->n_partitions - MAX_NAMED)
                                : g_strdup(report->names->str);
-  guint n = report->n_partitions;
-  const char *s = n == 1 ? "" : "s";
-  gint64 n_messages = report->n_messages;
+  g_autofree char *partitions = tide_count_of(report->n_partitions, "partition", NULL);
+  g_autofree char *messages = tide_count_of((guint64)MAX(report->n_messages, 0), "message", NULL);
   switch (event) {
   case TIDE_OFFSET_UNSIGNED:
     tide_log(TIDE_LOG_INFO, "offsets-unsigned",
-             "%u partition%s continue at committed offsets without a note of who committed them: %s", n, s, which);
+             "%s resumed at committed offsets that have no note of their committer: %s", partitions, which);
     break;
   case TIDE_OFFSET_BEGINS:
-    tide_log(
-        n_messages > 0 ? TIDE_LOG_NOTICE : TIDE_LOG_INFO, "offsets-begin",
-        "the group '%s' has committed nothing of %u partition%s, which begin as kafka.start says; %" G_GINT64_FORMAT
-        " older messages are left out: %s",
-        group, n, s, n_messages, which);
+    tide_log(report->n_messages > 0 ? TIDE_LOG_NOTICE : TIDE_LOG_INFO, "offsets-begin",
+             "group '%s' has no committed offsets for %s; starting as kafka.start says, leaving out %s: %s", group,
+             partitions, messages, which);
     break;
   case TIDE_OFFSET_GONE:
-    tide_log(
-        TIDE_LOG_WARNING, "offsets-gone",
-        "the group '%s' has started before, but nothing is committed of %u partition%s (its offsets expired or were "
-        "deleted, or the partitions are new): reading from the oldest message, whatever kafka.start says: %s",
-        group, n, s, which);
+    tide_log(TIDE_LOG_WARNING, "offsets-gone",
+             "group '%s' has started before but has no committed offsets for %s (offsets expired or deleted, or new "
+             "partitions); reading from the oldest message, regardless of kafka.start: %s",
+             group, partitions, which);
     break;
   case TIDE_OFFSET_JUMPS:
     tide_log(TIDE_LOG_WARNING, "offsets-jump",
-             "%u partition%s came back with committed offsets beyond what this daemon had committed, without a note of "
-             "who committed them: %" G_GINT64_FORMAT
-             " messages were taken by another consumer; where that was no tidemark, read them again with 'tidemark "
-             "offsets move': %s",
-             n, s, n_messages, which);
+             "%s came back with committed offsets after this daemon's last commit, without a note of their committer; "
+             "another consumer took %s; unless it was a tidemark, read them again with 'tidemark offsets move': %s",
+             partitions, messages, which);
     break;
   case TIDE_OFFSET_GOES_BACK:
     tide_log(TIDE_LOG_WARNING, "offsets-back",
-             "%u partition%s came back with committed offsets before what this daemon had committed: %" G_GINT64_FORMAT
-             " messages are read again: %s",
-             n, s, n_messages, which);
+             "%s came back with committed offsets before this daemon's last commit; reading %s again: %s", partitions,
+             messages, which);
     break;
   case TIDE_OFFSET_DELETED:
-    tide_log(
-        TIDE_LOG_CRIT, "offsets-skipped",
-        "%" G_GINT64_FORMAT
-        " messages of %u partition%s were deleted before they were read; continuing at the oldest that is left, as "
-        "kafka.on_lost_offsets says: a longer retention.ms of the topic prevents this: %s",
-        n_messages, n, s, which);
+    tide_log(TIDE_LOG_CRIT, "offsets-skipped",
+             "lost %s of %s, deleted from the topic before being read; continuing at the oldest remaining message "
+             "(kafka.on_lost_offsets); raise the topic's retention.ms to prevent this: %s",
+             messages, partitions, which);
     break;
   case TIDE_OFFSET_READ_AGAIN:
     tide_log(TIDE_LOG_WARNING, "offset-not-found",
-             "a broker did not find offsets that the log holds, of %u partition%s: reading there again: %s", n, s,
-             which);
+             "a broker did not find offsets that its log contains, in %s; reading there again: %s", partitions, which);
     break;
   case TIDE_OFFSET_OTHER_TABLES:
-    tide_log(TIDE_LOG_WARNING, "offsets-of-other-tables",
-             "%u partition%s of group '%s' %s taken over from a tidemark whose configuration has other tables, keys or "
-             "columns than this one (whose mark is %08x; 'tidemark check' shows that of each host): rows of messages "
-             "before are as that one made them. Run all instances with the same tables; what a new table lacks is "
-             "written by 'tidemark offsets move --to' or 'tidemark load': %s",
-             n, s, group, n == 1 ? "was" : "were", consumer->commits.tables_mark, which);
+    tide_log(
+        TIDE_LOG_WARNING, "offsets-of-other-tables",
+        "%s of group '%s' taken over from a tidemark with other tables, keys or columns (this configuration's mark is "
+        "%08x; 'tidemark check' shows each host's); earlier messages were written by that configuration; run all "
+        "instances with the same tables, then fill new tables with 'tidemark offsets move --to' or 'tidemark load': %s",
+        partitions, group, consumer->commits.tables_mark, which);
     break;
   case TIDE_OFFSET_NOT_REWOUND:
     tide_log(TIDE_LOG_ERROR, "messages-not-rewound",
-             "%" G_GINT64_FORMAT
-             " messages of %u partition%s were deleted after they had been written and before they were read again: "
-             "calls without an answer may have left older values of the same times, which nothing corrects now; see in "
-             "HBase, or have the senders send them once more; a longer retention.ms of the topic prevents this: %s",
-             n_messages, n, s, which);
+             "cannot read %s of %s again: deleted from the topic after being written; unanswered calls may have left "
+             "older values of the same times, which tidemark cannot correct; check the rows in HBase or have the "
+             "senders send them again, and raise the topic's retention.ms: %s",
+             messages, partitions, which);
     break;
   case TIDE_OFFSET_PLAIN:
   case TIDE_OFFSET_N_EVENTS:
@@ -167,7 +157,7 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
   }
 }
 
-/* After a look: one line for each event, whose texts are freed. */
+/* Logs what one lookup of offsets found, one line per event, and frees the texts. */
 static void
 log_events(TideConsumer *consumer)
 {
@@ -181,7 +171,7 @@ log_events(TideConsumer *consumer)
   }
 }
 
-/* Why @partition is halted, and the command that ends the halt. (transfer full) */
+/* Says why @partition is halted, and which command ends the halt. (transfer full) */
 static char *
 describe_halt(const TideConsumer *consumer, const TidePartition *partition, const TideOffsetVerdict *verdict,
               const TideInputLog *log)
@@ -190,24 +180,24 @@ describe_halt(const TideConsumer *consumer, const TidePartition *partition, cons
   g_autofree char *stranger = NULL;
   g_autofree char *why = NULL;
   if (verdict->is_noted || halt->cause == TIDE_HALT_RECREATED)
-    why = g_strdup_printf("offset %" G_GINT64_FORMAT " was to be read next; %s", halt->offset,
+    why = g_strdup_printf("the next offset was %" G_GINT64_FORMAT "; %s", halt->offset,
                           tide_halt_kinds[halt->cause].text);
   else if (halt->cause == TIDE_HALT_DELETED)
     why = g_strdup_printf("messages %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " were deleted before they were read",
                           verdict->from_offset, verdict->to_offset - 1);
   else if (halt->cause == TIDE_HALT_BEYOND_END)
-    why = g_strdup_printf("offset %" G_GINT64_FORMAT " is to be read next, but the partition ends at %" G_GINT64_FORMAT
+    why = g_strdup_printf("the next offset is %" G_GINT64_FORMAT ", but the partition ends at %" G_GINT64_FORMAT
                           ": the topic was recreated, or lost its newest messages",
                           halt->offset, log->end_offset);
   else {
     (void)tide_kafka_watch_strangers(consumer->context.watch, &stranger);
     why = g_strdup_printf(
-        "a consumer that is not tidemark was in the group%s%s, and the committed offset went from "
-        "%" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ": messages between them are not known to be written",
+        "a consumer that is not tidemark was in the group%s%s, and the committed offset moved from %" G_GINT64_FORMAT
+        " to %" G_GINT64_FORMAT "; the messages between may not be written",
         stranger != NULL ? ": " : "", stranger != NULL ? stranger : "", verdict->from_offset, verdict->to_offset);
   }
   return g_strdup_printf("topic '%s' partition %d is halted: %s; stop the daemons of group '%s', run 'tidemark offsets "
-                         "move --to past-halt %s:%d' to read on at %" G_GINT64_FORMAT ", and start them again%s",
+                         "move --to past-halt %s:%d' to continue at %" G_GINT64_FORMAT ", then start them again%s",
                          partition->topic, partition->partition, why, consumer->context.config->kafka.group,
                          partition->topic, partition->partition, tide_halt_past(halt, log->begin_offset),
                          tide_halt_kinds[halt->cause].prevention);
@@ -223,17 +213,18 @@ judge(const TideConsumer *consumer, const TidePartition *partition, const TideIn
                            .own_offset = log->wanted_offset >= 0 ? partition->commit.offset : own.offset,
                            .own_reached_offset = own.reached_offset,
                            .was_stranger_seen = own.offset >= 0 && tide_kafka_watch_strangers(context->watch, NULL) >=
-                                                                       own.given_up_us - TIDE_GROUP_LOOK_US,
+                                                                       own.released_us - TIDE_GROUP_LOOK_US,
                            .was_group_started = context->config->kafka.start != TIDE_START_TIME &&
                                                 tide_group_memory_was_started(context->memory, log->cluster_id),
                            .was_log_replaced = partition->location.was_replaced,
-                           .goes_on_after_deletion =
+                           .continues_after_deletion =
                                context->config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_CONTINUE,
                            .beyond_end_us = partition->location.beyond_end_us};
   return tide_offset_judge(&facts, tide_now_us());
 }
 
-/* Whether whoever committed @partition delivers other tables. What this process wrote of it before is not of others. */
+/* Reports if @partition was committed by an instance with other tables. Offsets that this process wrote are
+ * excluded. */
 static void
 note_other_tables(TideConsumer *consumer, const TidePartition *partition, const TideInputLog *log,
                   const TideCommitNote *note)
@@ -249,8 +240,8 @@ note_other_tables(TideConsumer *consumer, const TidePartition *partition, const 
   note_event(consumer, partition, &verdict);
 }
 
-/* What was acknowledged before a rewind and has left the log since is not lost, but not written once more either.
- * Returns where it is read on. */
+/* Messages acknowledged before a rewind and deleted since are not lost, but they cannot be written again. Returns the
+ * offset to continue at. */
 static gint64
 pass_deleted(TideConsumer *consumer, const TidePartition *partition, const TideInputLog *log, gint64 wanted_offset)
 {
@@ -263,8 +254,8 @@ pass_deleted(TideConsumer *consumer, const TidePartition *partition, const TideI
   return offset;
 }
 
-/* Where a fetch failed that wanted @offset. It may be one from before a rewind: what is to be read again until there
- * would be passed over. */
+/* Returns the offset at which to continue after a fetch from @offset failed. A fetch from before a rewind is limited to
+ * the rewind's offset, so that no message is passed over. */
 static gint64
 bound_by_rewind(const TidePartition *partition, gint64 offset)
 {
@@ -283,8 +274,7 @@ on_located(guint32 slot, const TideInputLog *log, gpointer data)
   gboolean was_reading = log->wanted_offset >= 0;
   TideCommitNote note;
   gboolean is_noted = tide_commit_note_parse(log->note, &note);
-  /* A fetch begins behind the last message, and what follows that in the log, the marks of transactions, is finished
-   * all the same: it may be deleted. */
+  /* A fetch begins after the last message. Transaction markers that follow it count as finished and may be deleted. */
   TideInputLog wanted = *log;
   if (was_reading)
     wanted.wanted_offset = MAX(bound_by_rewind(partition, log->wanted_offset), partition->offsets.mark);
@@ -306,7 +296,7 @@ on_located(guint32 slot, const TideInputLog *log, gpointer data)
   else
     tide_consumer_commits_take_over(&consumer->commits, partition, log, is_noted ? &note : NULL,
                                     verdict.offset >= 0 ? verdict.offset : log->begin_offset);
-  /* Not known, as of a file: the first end that is reached will do. */
+  /* The end of a file is unknown: the first end that is reached counts. */
   if (consumer->context.until_end && !was_reading)
     partition->end.wanted_offset = MAX(log->end_offset, 0);
   if (verdict.offset != TIDE_INPUT_HALTED) {
@@ -324,7 +314,7 @@ on_located(guint32 slot, const TideInputLog *log, gpointer data)
     tide_counter_inc(consumer->counters.out_of_range);
   tide_partition_halt_by_offset(partition, &verdict.halt, log->begin_offset);
   consumer->commits.marks_moved = TRUE;
-  consumer->commits.noted_us = 0; /* at once: a process that is killed remembers nothing of it */
+  consumer->commits.noted_us = 0; /* now, since a killed process forgets the takeover */
   tide_pauses_halt_partition(&consumer->pauses, partition, describe_halt(consumer, partition, &verdict, log));
   return verdict.offset;
 }
@@ -341,12 +331,12 @@ on_unlocated(guint n_slots, const char *why, gpointer data)
   if (why == NULL)
     return;
   tide_consumer_status_publish_trouble(&consumer->status, why);
+  g_autofree char *partitions = tide_count_of(n_slots, "partition", NULL);
   if (tide_log_limit_pass(&consumer->log_limits.unlocated, tide_now_us(), TROUBLE_LOG_US, &suppressed))
     tide_log(TIDE_LOG_WARNING, "committed-unknown",
-             "cannot find out where %u partition%s of group '%s' stand%s: %s; asking again, nothing of them is read "
-             "meanwhile%s",
-             n_slots, n_slots == 1 ? "" : "s", consumer->context.config->kafka.group, n_slots == 1 ? "s" : "", why,
-             tide_log_suppressed(suppressed, "looks").text);
+             "cannot look up the committed offsets of %s of group '%s': %s; asking again, nothing of these partitions "
+             "is read meanwhile%s",
+             partitions, consumer->context.config->kafka.group, why, tide_log_suppressed(suppressed, "lookups").text);
 }
 
 void
@@ -363,7 +353,7 @@ tide_consumer_locate_replaced(TideConsumer *consumer)
   }
 }
 
-/* ---- partitions come and go ---- */
+/* ---- assignment and revocation ---- */
 
 static void
 on_taking(const guint32 *slots, gsize n_slots, gpointer data)
@@ -374,16 +364,15 @@ on_taking(const guint32 *slots, gsize n_slots, gpointer data)
   atomic_store_explicit(&consumer->status.last_round_us, tide_now_us(), memory_order_relaxed);
 }
 
-/* The next owner of these partitions would believe the note of the one before us, which does not know what we send. */
+/* Without a commit the next owner would trust the previous owner's note, which does not cover what this one sends. */
 static void
-log_untold(const TideConsumer *consumer, guint n, const char *names)
+log_unannounced(const TideConsumer *consumer, guint n, const char *names)
 {
+  g_autofree char *partitions = tide_count_of(n, "partition", NULL);
   tide_log(TIDE_LOG_WARNING, "partitions-untold",
-           "group '%s' has not committed that %u partition%s %s this daemon's, see 'commit-failed' for why: nothing of "
-           "%s is read before it has, else a later owner could leave an older value; it is tried again every few "
-           "seconds: %s%s",
-           consumer->context.config->kafka.group, n, n == 1 ? "" : "s", n == 1 ? "is" : "are", n == 1 ? "it" : "them",
-           names, n > MAX_NAMED ? " and more" : "");
+           "group '%s' has not committed the takeover of %s (see 'commit-failed' for the cause); not reading there "
+           "until it has, so that no later owner leaves older values; retrying every few seconds: %s%s",
+           consumer->context.config->kafka.group, partitions, names, n > MAX_NAMED ? " and more" : "");
 }
 
 static void
@@ -391,17 +380,17 @@ on_taken(const guint32 *slots, gsize n_slots, gpointer data)
 {
   TideConsumer *consumer = data;
   g_autoptr(GString) names = g_string_new(NULL);
-  guint n_untold = 0;
+  guint n_unannounced = 0;
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
-    partition->commit.is_untold = partition->commit.needs_opening && partition->offsets.mark < 0; /* just begun */
-    if (partition->commit.is_untold && n_untold++ < MAX_NAMED)
-      g_string_append_printf(names, "%s'%s' partition %d", n_untold > 1 ? ", " : "", partition->topic,
+    partition->commit.is_unannounced = partition->commit.needs_opening && partition->offsets.mark < 0; /* just begun */
+    if (partition->commit.is_unannounced && n_unannounced++ < MAX_NAMED)
+      g_string_append_printf(names, "%s'%s' partition %d", n_unannounced > 1 ? ", " : "", partition->topic,
                              partition->partition);
   }
-  tide_pauses_apply_assigned(&consumer->pauses); /* behind the assignment: it would take that back */
-  if (n_untold > 0)
-    log_untold(consumer, n_untold, names->str);
+  tide_pauses_apply_assigned(&consumer->pauses); /* after the assignment, which would undo it */
+  if (n_unannounced > 0)
+    log_unannounced(consumer, n_unannounced, names->str);
 }
 
 static void
@@ -409,7 +398,7 @@ on_assignment_done(gpointer data)
 {
   TideConsumer *consumer = data;
   tide_counter_inc(consumer->counters.rebalances_assigned);
-  consumer->commit_lost = FALSE; /* whoever has those partitions now has read them again */
+  consumer->commit_lost = FALSE; /* the partitions' new owners have read them again */
   atomic_store_explicit(&consumer->status.had_assignment, TRUE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.denied, FALSE, memory_order_relaxed);
   atomic_store_explicit(&consumer->status.refused, FALSE, memory_order_relaxed);
@@ -418,7 +407,8 @@ on_assignment_done(gpointer data)
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
   guint assigned = atomic_load_explicit(&consumer->status.assigned, memory_order_relaxed);
-  tide_log(TIDE_LOG_NOTICE, "assigned", "assigned: %u partition%s", assigned, assigned == 1 ? "" : "s");
+  g_autofree char *partitions = tide_count_of(assigned, "partition", NULL);
+  tide_log(TIDE_LOG_NOTICE, "assigned", "assigned: %s", partitions);
 }
 
 static gboolean
@@ -430,11 +420,12 @@ any_has_work(const TideConsumer *consumer, const guint32 *slots, gsize n_slots)
   return FALSE;
 }
 
-/* Sends all that may be sent and waits for it. The thread does not poll meanwhile; the group's heartbeats go on. */
+/* Sends every row that may be sent and waits for the answers. The thread does not poll meanwhile; librdkafka's
+ * heartbeats continue. */
 static void
 drain_partitions(TideConsumer *consumer, const guint32 *slots, gsize n_slots, gint64 deadline_us)
 {
-  while (any_has_work(consumer, slots, n_slots) && !tide_consumer_is_held_for_good(consumer)) {
+  while (any_has_work(consumer, slots, n_slots) && !tide_consumer_dead_letters_block_progress(consumer)) {
     gint64 now_us = tide_now_us();
     atomic_store_explicit(&consumer->status.last_round_us, now_us, memory_order_relaxed);
     if (now_us >= deadline_us)
@@ -444,9 +435,9 @@ drain_partitions(TideConsumer *consumer, const guint32 *slots, gsize n_slots, gi
   }
 }
 
-/* The drain must end before the group times out: heartbeats go on meanwhile, but the others wait for this member,
- * and a broker takes a member that does not poll for gone. Half of each leaves room for the commit and for joining
- * again. */
+/* The drain must end before the group times out. Heartbeats continue, but the other members wait for this one, and a
+ * broker considers a member gone that does not poll. Half of each timeout leaves room for the commit and for
+ * rejoining. */
 static gint64
 revoke_deadline_us(const TideConsumer *consumer)
 {
@@ -466,9 +457,9 @@ on_revoking(const guint32 *slots, gsize n_slots, gboolean lost, gpointer data)
   TideConsumer *consumer = data;
   if (lost) {
     tide_counter_inc(consumer->counters.rebalances_lost);
+    g_autofree char *partitions = tide_count_of(n_slots, "partition", NULL);
     tide_log(TIDE_LOG_WARNING, "partitions-lost",
-             "%zu partition%s lost: nothing is committed there, and the next owner reads again", n_slots,
-             n_slots == 1 ? " was" : "s were");
+             "lost %s without a commit: the next owner reads uncommitted messages again", partitions);
   } else {
     tide_counter_inc(consumer->counters.rebalances_revoked);
     gint64 deadline_us = revoke_deadline_us(consumer);
@@ -479,13 +470,13 @@ on_revoking(const guint32 *slots, gsize n_slots, gboolean lost, gpointer data)
   if (!tide_consumer_commits_are_done(&consumer->commits, slots, n_slots)) {
     consumer->commit_lost = TRUE;
     if (atomic_load_explicit(&consumer->stopping, memory_order_acquire))
-      atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+      atomic_store_explicit(&consumer->status.work_remains, TRUE, memory_order_relaxed);
   }
   tide_pauses_lift(&consumer->pauses, slots, n_slots);
 }
 
-/* Rows of partitions that are not ours are not sent any more, as far as no call is under way with them: whoever has
- * them now writes newer values, which these would overwrite if their region took them much later. */
+/* Cancels rows of revoked partitions, unless a call is in flight with them. The new owner writes newer values, which a
+ * late call would overwrite. */
 static void
 cancel_rows(TideConsumer *consumer)
 {
@@ -517,22 +508,23 @@ on_revoked(const guint32 *slots, gsize n_slots, gpointer data)
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_consumer_partition(consumer, slots[i]);
     unfinished += partition->offsets.unfinished;
-    tide_group_memory_give_up(
+    tide_group_memory_release(
         consumer->context.memory, partition->topic, partition->partition,
         (TideOwnCommit){.offset = partition->commit.offset,
                         .reached_offset = MAX(partition->offsets.mark, partition->commit.start_offset),
-                        .given_up_us = tide_now_us()});
+                        .released_us = tide_now_us()});
     tide_partition_release(partition, consumer->context.budget);
   }
   cancel_rows(consumer);
-  consumer->commits.noted_us = tide_now_us(); /* what we keep must be noted anew, but not while the group rebalances */
-  /* A stop does not find it any more when it looks for work. */
+  consumer->commits.noted_us = tide_now_us(); /* renew the notes of kept partitions, but after the rebalance */
+  /* A stop that looks for work later would miss it. */
   if (has_work && atomic_load_explicit(&consumer->stopping, memory_order_acquire))
-    atomic_store_explicit(&consumer->status.left_work, TRUE, memory_order_relaxed);
+    atomic_store_explicit(&consumer->status.work_remains, TRUE, memory_order_relaxed);
   tide_consumer_status_publish_assigned(&consumer->status, consumer->partitions);
   tide_consumer_status_publish_halted(&consumer->status, consumer->partitions);
-  tide_log(TIDE_LOG_NOTICE, "revoked", "revoked: %zu partition%s, %u message%s handed back unfinished", n_slots,
-           n_slots == 1 ? "" : "s", unfinished, unfinished == 1 ? "" : "s");
+  g_autofree char *partitions = tide_count_of(n_slots, "partition", NULL);
+  g_autofree char *messages = tide_count_of(unfinished, "message", NULL);
+  tide_log(TIDE_LOG_NOTICE, "revoked", "revoked: %s, %s handed back unfinished", partitions, messages);
 }
 
 static void
@@ -541,8 +533,8 @@ on_reached_end(guint32 slot, gint64 offset, gpointer data)
   TideConsumer *consumer = data;
   TidePartition *partition = tide_consumer_partition(consumer, slot);
   if (partition->awaited.is_awaited || partition->rewind.is_due)
-    return; /* what was read before it is read again */
-  /* While the thread stops, messages are dropped on their way. */
+    return; /* earlier messages are being read again */
+  /* During a stop, messages are dropped before they are begun. */
   if (consumer->context.watch != NULL && !atomic_load_explicit(&consumer->stopping, memory_order_acquire)) {
     tide_partition_reach_end(partition, offset);
     consumer->commits.marks_moved |= tide_partition_has_moved(partition);
@@ -552,7 +544,7 @@ on_reached_end(guint32 slot, gint64 offset, gpointer data)
     partition->end.is_reached = TRUE;
 }
 
-/* ---- troubles ---- */
+/* ---- failures ---- */
 
 static void
 halt_at_damage(TideConsumer *consumer, TidePartition *partition, const TideInputReport *report)
@@ -561,15 +553,14 @@ halt_at_damage(TideConsumer *consumer, TidePartition *partition, const TideInput
   partition->halt.is_damaged = TRUE;
   tide_pauses_halt_at_message(
       &consumer->pauses, partition, MAX(report->offset, tide_partition_position(partition)),
-      g_strdup_printf(
-          "topic '%s' partition %d is halted: %s; restart the daemon to fetch it once more; if that does not "
-          "help, the broker's copy is damaged: stop the daemons of group '%s', run 'tidemark offsets move "
-          "--to past-halt %s:%d' to pass over it, and start them again",
-          partition->topic, partition->partition, report->text, consumer->context.config->kafka.group, partition->topic,
-          partition->partition));
+      g_strdup_printf("topic '%s' partition %d is halted: %s; restart the daemon to fetch the data again; if that "
+                      "fails, the broker's copy is damaged: stop the daemons of group '%s', run 'tidemark offsets move "
+                      "--to past-halt %s:%d' to skip it, then start them again",
+                      partition->topic, partition->partition, report->text, consumer->context.config->kafka.group,
+                      partition->topic, partition->partition));
 }
 
-/* What goes on being tried by librdkafka. */
+/* Logs a failure that librdkafka retries. */
 static void
 log_trouble(TideConsumer *consumer, const TideInputReport *report)
 {
@@ -581,11 +572,10 @@ log_trouble(TideConsumer *consumer, const TideInputReport *report)
   if (level == TIDE_LOG_WARNING &&
       !tide_log_limit_pass(&consumer->log_limits.trouble, tide_now_us(), TROUBLE_LOG_US, &suppressed))
     return;
-  const char *next = report->kind == TIDE_INPUT_TROUBLE_POLL
-                         ? "joining the group again; what was in flight is read again"
-                     : report->kind == TIDE_INPUT_TROUBLE_MISSING ? "it is looked for again"
-                     : report->kind == TIDE_INPUT_TROUBLE_FULL    ? "it is tried again"
-                                                                  : "it is tried again, no offset moves meanwhile";
+  const char *next = report->kind == TIDE_INPUT_TROUBLE_POLL ? "rejoining the group; messages in flight are read again"
+                     : report->kind == TIDE_INPUT_TROUBLE_MISSING ? "checking again"
+                     : report->kind == TIDE_INPUT_TROUBLE_FULL    ? "retrying"
+                                                                  : "retrying; no offset moves meanwhile";
   const TidePartition *partition =
       report->slot != TIDE_INPUT_NO_SLOT ? tide_consumer_partition(consumer, report->slot) : NULL;
   tide_log_fields(level, "kafka-trouble",
@@ -605,7 +595,7 @@ on_trouble(const TideInputReport *report, gpointer data)
       halt_at_damage(consumer, tide_consumer_partition(consumer, report->slot), report);
     return;
   case TIDE_INPUT_TROUBLE_FATAL:
-    tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on", "the Kafka client cannot go on: %s; the program ends", report->text);
+    tide_log(TIDE_LOG_CRIT, "kafka-cannot-go-on", "the Kafka client failed permanently: %s; exiting", report->text);
     atomic_store_explicit(&consumer->status.fatal, TRUE, memory_order_release);
     return;
   case TIDE_INPUT_TROUBLE_DENIED:
@@ -620,7 +610,7 @@ on_trouble(const TideInputReport *report, gpointer data)
   case TIDE_INPUT_TROUBLE_CLIENT:
     break;
   }
-  /* Of a topic that is missing the pipeline tells, once for all consumers, and what to do. */
+  /* The pipeline reports a missing topic once for all consumers, with its remedy. */
   if (report->kind != TIDE_INPUT_TROUBLE_MISSING || report->slot != TIDE_INPUT_NO_SLOT)
     log_trouble(consumer, report);
   tide_consumer_status_publish_trouble(&consumer->status, report->text);
@@ -633,7 +623,7 @@ log_resumed(const TidePartition *partition)
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic},
                                   {"PARTITION", tide_log_number(partition->partition).text},
                                   {"SOURCE", partition->source}),
-                  "topic '%s' partition %d may be read again", partition->topic, partition->partition);
+                  "topic '%s' partition %d is readable again", partition->topic, partition->partition);
 }
 
 static void
@@ -652,9 +642,9 @@ on_committed(guint32 slot, gint64 offset, gboolean good, gpointer data)
   TidePartition *partition = tide_consumer_partition(consumer, slot);
   if (!partition->assigned)
     return;
-  gboolean was_untold = partition->commit.is_untold;
+  gboolean was_unannounced = partition->commit.is_unannounced;
   tide_consumer_commits_answered(&consumer->commits, partition, offset, good);
-  if (was_untold && !partition->commit.is_untold) {
+  if (was_unannounced && !partition->commit.is_unannounced) {
     tide_pauses_set(&consumer->pauses, partition, TIDE_PAUSE_COMMIT, FALSE);
     log_resumed(partition);
   }

@@ -7,18 +7,18 @@
 
 #define COMMIT_LOG_US (30 * TIDE_US_PER_S)
 
-/* Marks are stored for the next commit no more often than this: storing costs a microsecond or two for each partition,
- * and commits are at least 100 ms apart. */
+/* Minimum time between two calls that store marks. A call costs 1 to 2 us per partition, and commits are at least 100
+ * ms apart. */
 #define STORE_INTERVAL_US (50 * TIDE_US_PER_MS)
 
-/* Commits with a note in a group of cooperative members: one that meets a rebalance may cost the assignment
- * (tide_input_commit_later()), so they are rare. Of eager members none has partitions then. */
+/* Commits with a note are rare in a cooperative group: one that meets a rebalance may cost the assignment
+ * (tide_input_commit_later()). Members of an eager group have no partitions then. */
 #define COOPERATIVE_NOTE_INTERVAL_US (10 * TIDE_US_PER_S)
 
-/* Offsets are kept for a day by the oldest brokers. */
+/* The oldest brokers keep offsets for a day. */
 #define RENEW_INTERVAL_US (3600 * TIDE_US_PER_S)
 
-/* How long a question inside of a rebalance may take. */
+/* Limit for one request during a rebalance. */
 #define QUESTION_US (4 * TIDE_US_PER_S)
 
 void
@@ -42,7 +42,7 @@ handover_context(const TideConsumerCommits *commits)
 
 /* ---- commits ---- */
 
-/* A list of commits in the making. */
+/* Commits to be sent together. */
 typedef struct CommitList {
   GArray *commits; /* (element-type TideInputCommit) */
   GPtrArray *notes;
@@ -106,7 +106,7 @@ store_mark(TideConsumerCommits *commits, TidePartition *partition)
   if (tide_input_store(commits->context.input, partition->slot, position))
     tide_partition_commit_asked(partition, position, FALSE, FALSE);
   else
-    commits->marks_moved = TRUE; /* refused: tried again, or nobody would look at it until the mark moves once more */
+    commits->marks_moved = TRUE; /* refused: retried, even if the mark does not move again */
 }
 
 void
@@ -128,7 +128,7 @@ tide_consumer_commits_store_marks(TideConsumerCommits *commits)
     else if (notes_are_due)
       add_commit(&list, commits, partition, FALSE);
     else
-      commits->marks_moved = TRUE; /* looked at again */
+      commits->marks_moved = TRUE; /* checked again */
   }
   if (list.commits->len > 0) {
     commits->noted_us = now_us;
@@ -158,9 +158,9 @@ tide_consumer_commits_due_us(const TideConsumerCommits *commits)
   return commits->marks_moved ? commits->stored_us + STORE_INTERVAL_US : G_MAXINT64;
 }
 
-/* Whether @partition is committed as it is to be left to its next owner. */
+/* Whether @partition's final commit for its next owner is done. */
 static gboolean
-is_left_well(const TidePartition *partition)
+is_handed_over(const TidePartition *partition)
 {
   return partition->commit.is_closed && !partition->commit.needs_opening &&
          partition->commit.offset == tide_partition_position(partition);
@@ -172,7 +172,7 @@ tide_consumer_commits_close(TideConsumerCommits *commits, const guint32 *slots, 
   CommitList list = commit_list_new();
   for (gsize i = 0; i < n_slots; i++) {
     TidePartition *partition = tide_partition_at(commits->context.partitions, slots[i]);
-    if (partition->assigned && tide_partition_position(partition) >= 0 && !is_left_well(partition))
+    if (partition->assigned && tide_partition_position(partition) >= 0 && !is_handed_over(partition))
       add_commit(&list, commits, partition, !tide_rewind_find_stale_rows(partition, commits->context.accumulator));
   }
   gboolean good = send_and_wait(commits, &list, deadline_us);
@@ -202,8 +202,7 @@ tide_consumer_commits_open(TideConsumerCommits *commits, const guint32 *slots, g
       add_commit(&list, commits, partition, FALSE);
   }
   if (!send_and_wait(commits, &list, tide_now_us() + QUESTION_US))
-    commits->noted_us =
-        tide_now_us(); /* the group may be rebalancing once more: tried again when the next note is due */
+    commits->noted_us = tide_now_us(); /* the group may be rebalancing: retried when the next note is due */
   commit_list_free(&list);
 }
 
@@ -223,14 +222,13 @@ tide_consumer_commits_failed(TideConsumerCommits *commits, const char *text)
   guint64 suppressed;
   tide_counter_inc(commits->failures);
   if (tide_log_limit_pass(&commits->failure_limit, tide_now_us(), COMMIT_LOG_US, &suppressed))
-    tide_log_fields(
-        TIDE_LOG_WARNING, "commit-failed", TIDE_LOG_FIELDS({"REASON", text}),
-        "cannot commit offsets: %s; they are committed later, or the next owner of the partitions repeats some "
-        "writes: nothing is lost%s",
-        text, tide_log_suppressed(suppressed, "failures").text);
+    tide_log_fields(TIDE_LOG_WARNING, "commit-failed", TIDE_LOG_FIELDS({"REASON", text}),
+                    "cannot commit offsets: %s; retrying with the next commit; if the partitions move first, their "
+                    "next owner repeats some writes: nothing is lost%s",
+                    text, tide_log_suppressed(suppressed, "failures").text);
 }
 
-/* ---- what others left ---- */
+/* ---- the previous owner's note ---- */
 
 void
 tide_consumer_commits_take_over(TideConsumerCommits *commits, TidePartition *partition, const TideInputLog *log,

@@ -1,7 +1,6 @@
-/* Inside of a consumer: shared by consumer.c, its rounds, and consumer_assignment.c, what it does when its input tells
- * it something; nobody else includes this. The two are one module: the input calls the second out of the first's
- * polls, and a rebalance goes rounds of its own until what it takes away has completed. All functions are for the
- * consumer's thread. */
+/* Internals of a consumer, shared by consumer.c (main loop) and consumer_assignment.c (events of its input) only. The
+ * two are one module: the input calls event handlers inside the main loop's polls, and a revocation runs the loop until
+ * its rows have completed. All functions run on the consumer's thread. */
 #pragma once
 
 #include "consumer/batch_metrics.h"
@@ -22,14 +21,13 @@ typedef enum TideLeftOut {
   TIDE_N_LEFT_OUT,
 } TideLeftOut;
 
-/* What one look at the brokers tells of partitions; log_event() has a line for each kind. */
+/* Partitions of one lookup of offsets that share an event; log_event() has a line for each kind. */
 typedef struct TideOffsetReport {
   guint n_partitions;
-  gint64 n_messages; /* of their ranges */
-  GString *names;    /* owned: of the first few; NULL before the first */
+  gint64 n_messages; /* in their ranges */
+  GString *names;    /* owned: the first few partitions; NULL before the first */
 } TideOffsetReport;
 
-/* What happens to partitions. */
 typedef struct TideConsumerCounters {
   TideCounter *rebalances_assigned;
   TideCounter *rebalances_revoked;
@@ -61,11 +59,11 @@ struct TideConsumer {
   TideDeadLetterDesk desk;
   TideConsumerCommits commits;
   TideRewinds rewinds;
-  gboolean commit_lost; /* marks that could not be committed when their partitions went, since the last assignment */
+  gboolean commit_lost; /* marks not committed when their partitions went, since the last assignment */
   struct {
     TideLogLimit trouble, unlocated;
   } log_limits;
-  TideOffsetReport offset_reports[TIDE_OFFSET_N_EVENTS]; /* since the last look */
+  TideOffsetReport offset_reports[TIDE_OFFSET_N_EVENTS]; /* since the last lookup */
 
   /* any thread */
   TideConsumerStatus status;
@@ -84,11 +82,11 @@ tide_consumer_partition(const TideConsumer *consumer, guint slot)
 
 void tide_consumer_handle_message(TideConsumer *consumer, const TideInputRecord *record, gint64 now_us);
 
-/* All but the thread. (transfer full) */
+/* Creates a consumer without starting its thread. (transfer full) */
 TideConsumer *tide_consumer_new(const TideConsumerContext *context, guint32 index,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether something of the partition is on its way. */
+/* Whether rows or dead letters of the partition are in flight. */
 static inline gboolean
 tide_consumer_has_work(const TideConsumer *consumer, guint slot)
 {
@@ -96,24 +94,24 @@ tide_consumer_has_work(const TideConsumer *consumer, guint slot)
   return tide_partition_has_work(partition) || tide_rewind_find_stale_rows(partition, consumer->accumulator);
 }
 
-/* Marks what completed, acknowledged or kept as a dead letter. The offsets that this sets free are committed in the
+/* Marks messages whose rows were acknowledged or whose dead letters are kept. Their offsets are committed in the
  * background.
- * @deadline_us: how long to wait for a batch; 0: not at all
+ * @deadline_us: how long to wait for a batch; 0: do not wait
  * Returns: whether anything had completed */
 gboolean tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us);
 
-/* Whether all that is on its way is dead letters that may not be kept, since too many were: waiting does not help.
- * Takes what completed. */
-gboolean tide_consumer_is_held_for_good(TideConsumer *consumer);
+/* Whether only dead letters above the limit are unfinished, so that waiting does not help. Handles completions
+ * first. */
+gboolean tide_consumer_dead_letters_block_progress(TideConsumer *consumer);
 
-/* Tells the status whether a run to the end may end, as far as this consumer knows. */
-void tide_consumer_look_whether_finished(TideConsumer *consumer);
+/* Updates the status of a run to the end: whether this consumer has finished. */
+void tide_consumer_update_finished(TideConsumer *consumer);
 
 /* ---- consumer_assignment.c ---- */
 
 TideInputHandlers tide_consumer_input_handlers(TideConsumer *consumer);
 
-/* Has partitions located once more whose log may have been replaced, as the watch saw. */
+/* Locates partitions again whose log may have been replaced, as the watch reported. */
 void tide_consumer_locate_replaced(TideConsumer *consumer);
 
 G_END_DECLS

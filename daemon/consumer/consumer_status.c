@@ -21,7 +21,7 @@ tide_consumer_status_clear(TideConsumerStatus *status)
 
 /* ---- the consumer's thread ---- */
 
-/* What the thread did with its time since it was shown last: worked, or held. */
+/* Updates the shares of time that the thread has worked and held since the last call. */
 static void
 show_time(TideConsumerStatus *status)
 {
@@ -125,8 +125,8 @@ tide_consumer_status_read_racy(const TideConsumerStatus *status)
       .had_assignment = atomic_load_explicit(&status->had_assignment, memory_order_relaxed),
       .finished = atomic_load_explicit(&status->end.finished, memory_order_relaxed),
       .reads_on = atomic_load_explicit(&status->end.reads_on, memory_order_relaxed),
-      .left_work = atomic_load_explicit(&status->left_work, memory_order_relaxed),
-      .left_held = atomic_load_explicit(&status->left_held, memory_order_relaxed),
+      .work_remains = atomic_load_explicit(&status->work_remains, memory_order_relaxed),
+      .remaining_held = atomic_load_explicit(&status->remaining_held, memory_order_relaxed),
       .fatal = atomic_load_explicit(&status->fatal, memory_order_acquire),
       .denied = atomic_load_explicit(&status->denied, memory_order_relaxed),
       .refused = atomic_load_explicit(&status->refused, memory_order_relaxed),

@@ -1,5 +1,5 @@
-/* What a consumer publishes of its state: its thread stores it now and then, any thread reads it, and each value may be
- * a moment old. Flags are stored at once. */
+/* The state that a consumer publishes: its thread stores it from time to time, any thread reads it, and values may be
+ * slightly old. Flags are stored at once. */
 #pragma once
 
 #include "consumer/partition.h"
@@ -8,31 +8,31 @@
 G_BEGIN_DECLS
 
 typedef struct TideConsumerState {
-  gint64 last_round_us; /* when the thread last went round its loop, or waited in a rebalance by rule */
-  guint32 assigned;     /* partitions */
-  guint32 unlocated;    /* partitions whose position is not known yet: nothing of them is read */
-  guint32 halted;       /* partitions that are halted until an operator acts */
-  guint32 paused;       /* partitions */
-  guint32 paused_for[TIDE_N_PAUSE_REASONS]; /* of them, those with that reason, and perhaps others */
+  gint64 last_round_us;                     /* the thread's last round, or last step of a rebalance */
+  guint32 assigned;                         /* partitions */
+  guint32 unlocated;                        /* partitions that are not read because their position is not known yet */
+  guint32 halted;                           /* partitions that are halted until an operator acts */
+  guint32 paused;                           /* partitions */
+  guint32 paused_for[TIDE_N_PAUSE_REASONS]; /* partitions paused for each reason, alone or with others */
   gint64 oldest_us;                         /* open rows; 0: none */
-  guint32 cpu_permille;                     /* of one core, that the thread took in the last second or so */
-  guint32 held_permille;                    /* of that second, that it read nothing because memory was spent */
+  guint32 cpu_permille;                     /* of one core, used by the thread in about the last second */
+  guint32 held_permille;                    /* of that second, spent without reading because memory was spent */
   gboolean had_assignment;                  /* ever */
-  gboolean finished;  /* with until_end: of what is assigned now, all is read and acknowledged, but for what waits for
-                       * an operator: halted partitions, dead letters that may not be kept */
-  gboolean reads_on;  /* with until_end: a partition is not read to its end, and nothing keeps it from being read */
-  gboolean left_work; /* after the end: messages were unfinished when the time was up or their partition went */
-  guint64 left_held;  /* after the end: messages that are written, and not committed: rewind.h */
-  gboolean fatal;     /* the client is fenced: the program must end */
-  gboolean denied;    /* Kafka does not let this user read, or be in the group */
-  gboolean refused;   /* the group has as many members as the brokers allow: it is none of them */
+  gboolean finished; /* with until_end: all assigned partitions are read and acknowledged, except for halted ones and
+                        for dead letters above the limit */
+  gboolean reads_on; /* with until_end: a partition is not read to its end and may be read */
+  gboolean work_remains;  /* after the end: messages were unfinished at the deadline or when their partition went */
+  guint64 remaining_held; /* after the end: messages written and not committed: rewind.h */
+  gboolean fatal;         /* the client is fenced: the program must end */
+  gboolean denied;        /* Kafka denies this user access to the topic or the group */
+  gboolean refused;       /* the group is full: the brokers allow no more members */
 } TideConsumerState;
 
-/* The last time that a consumer's state was shown. */
+/* When a consumer's state was last shown, and the totals of that time. */
 typedef struct TideConsumerShown {
   gint64 at_us;
-  gint64 cpu_us;  /* how much CPU it had taken then */
-  gint64 held_us; /* since then, that it held for memory */
+  gint64 cpu_us;  /* CPU time used until then */
+  gint64 held_us; /* time held for memory since then */
 } TideConsumerShown;
 
 /* With until_end; members as in TideConsumerState. */
@@ -55,8 +55,8 @@ typedef struct TideConsumerStatus {
   _Atomic guint32 held_permille;
   _Atomic gboolean had_assignment;
   TideConsumerEnd end;
-  _Atomic gboolean left_work;
-  _Atomic guint64 left_held;
+  _Atomic gboolean work_remains;
+  _Atomic guint64 remaining_held;
   _Atomic gboolean fatal;
   _Atomic gboolean denied;
   _Atomic gboolean refused;
@@ -64,7 +64,7 @@ typedef struct TideConsumerStatus {
   /* under lock */
   TideMutex lock;
   char *halt_text;    /* owned: NULL: no partition is halted */
-  char *trouble_text; /* owned: what Kafka says is wrong, until the next assignment; NULL: nothing */
+  char *trouble_text; /* owned: Kafka's last problem, until the next assignment; NULL: none */
 
   /* the consumer's thread */
   TideConsumerShown shown;
@@ -73,11 +73,11 @@ typedef struct TideConsumerStatus {
 void tide_consumer_status_init(TideConsumerStatus *status, gint64 now_us);
 void tide_consumer_status_clear(TideConsumerStatus *status);
 
-/* ---- the consumer's thread; @partitions: (element-type TidePartition), of which those count that are assigned ---- */
+/* ---- the consumer's thread; @partitions: (element-type TidePartition), only assigned ones count ---- */
 
-/* How many pause, and the oldest open row; sets the partitions' gauges, too. */
+/* Publishes the paused partitions and the oldest open row, and sets the partitions' gauges. */
 void tide_consumer_status_show(TideConsumerStatus *status, const GPtrArray *partitions, gint64 oldest_us);
-/* It read nothing for @held_us because memory was spent: shown with the rest. */
+/* Adds time without reading because memory was spent. */
 void tide_consumer_status_note_held(TideConsumerStatus *status, gint64 held_us);
 void tide_consumer_status_publish_assigned(TideConsumerStatus *status, const GPtrArray *partitions);
 void tide_consumer_status_publish_halted(TideConsumerStatus *status, const GPtrArray *partitions);
@@ -86,9 +86,9 @@ void tide_consumer_status_publish_trouble(TideConsumerStatus *status, const char
 /* ---- any thread ---- */
 
 TideConsumerState tide_consumer_status_read_racy(const TideConsumerStatus *status);
-/* Why partitions are halted, one sentence each; NULL when none is. (transfer full) */
+/* One sentence for each halted partition; NULL: none is halted. (transfer full) */
 char *tide_consumer_status_halt_text(TideConsumerStatus *status);
-/* What Kafka said last that is wrong, if nothing was assigned since; NULL: nothing. (transfer full) */
+/* The last problem that Kafka reported since the last assignment; NULL: none. (transfer full) */
 char *tide_consumer_status_trouble_text(TideConsumerStatus *status);
 
 G_END_DECLS

@@ -4,9 +4,10 @@
 #include "dead_letters/dead_letter_job.h"
 #include "rows/solo_keys.h"
 #include "util/clock.h"
+#include "util/units.h"
 
-/* The dead letter of a rejected reading holds its whole message. Where those of one message would take more than this,
- * one dead letter stands for all of them. */
+/* The dead letter of a rejected reading contains its whole message. If those of one message would exceed this size, a
+ * single dead letter covers all of them. */
 #define READING_DEAD_LETTERS_BYTES (4u * 1024 * 1024)
 
 #define REFUSED_LOG_US (10 * TIDE_US_PER_S)
@@ -26,14 +27,14 @@ tide_dead_letter_desk_clear(TideDeadLetterDesk *desk)
   tide_dead_letter_completions_clear(&desk->box);
 }
 
-/* NULL: the message of @ref is in our hands no more. */
+/* Returns the partition that still owns the message of @ref; NULL: it was taken away or rewound. */
 static TidePartition *
 owner_of(const TideDeadLetterDesk *desk, TideSourceRef ref)
 {
   return tide_assignments_find_owner(desk->context.assignments, ref);
 }
 
-/* Transfers @job, of a partition in the consumer's hands. */
+/* @job: (transfer full), of a partition that the consumer owns */
 static void
 submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
 {
@@ -44,7 +45,7 @@ submit(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
   tide_dead_letter_queue_submit(desk->context.dead_letters, job);
 }
 
-/* ---- rejected when they were mapped ---- */
+/* ---- rejected during mapping ---- */
 
 static GArray *
 collect_headers(const TideMessage *message)
@@ -56,7 +57,7 @@ collect_headers(const TideMessage *message)
   return headers;
 }
 
-/* Of the partition's topic. */
+/* The name of the source that reads the partition's topic. */
 static TideBytes
 source_of(const TidePartition *partition)
 {
@@ -104,8 +105,8 @@ tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref,
   const TidePartition *partition = owner_of(desk, ref);
   if (mapped->n_rejects * (message->value.len + sizeof(TideDeadLetterJob)) > READING_DEAD_LETTERS_BYTES) {
     g_autofree char *first = tide_reject_describe(&rejects[0]);
-    g_autofree char *text = g_strdup_printf("%u of %u readings cannot be used, the first of them: %s",
-                                            mapped->n_rejects, mapped->n_readings, first);
+    g_autofree char *text = g_strdup_printf("%u of %u readings cannot be used; the first: %s", mapped->n_rejects,
+                                            mapped->n_readings, first);
     guint32 n_acks = tide_partition_count_rejects(partition, message->offset, mapped);
     submit_rejected(desk, ref, message, &rejects[0], text, -1, n_acks, FALSE);
     return;
@@ -120,9 +121,9 @@ tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref,
   }
 }
 
-/* ---- what was refused ---- */
+/* ---- refused by HBase ---- */
 
-/* What a refused row owes to a message: for the row itself, or for one that follows it. */
+/* A message whose acknowledgement a refused row blocks: one of its own, or one that follows it in time. */
 typedef struct Refused {
   const TideBatchPoison *poison; /* borrowed */
   TideSourceRef ref;
@@ -134,7 +135,7 @@ compare_numbers(guint32 a, guint32 b)
   return a < b ? -1 : a > b;
 }
 
-/* By row, in that by message. */
+/* Sorts by row, then by message. */
 static int
 compare_refused(gconstpointer a, gconstpointer b)
 {
@@ -144,8 +145,8 @@ compare_refused(gconstpointer a, gconstpointer b)
   return order != 0 ? order : compare_numbers(one->ref.sequence, other->ref.sequence);
 }
 
-/* Acknowledges the sources of rows that were written. The others, and what follows their rows and so is not sent:
- * (element-type Refused), sorted. */
+/* Acknowledges the sources of written rows. Returns the other sources, including those of rows withheld because they
+ * follow a refused one: (element-type Refused), sorted. */
 static GArray *
 split_sources(TideDeadLetterDesk *desk, const TideBatch *batch)
 {
@@ -212,15 +213,16 @@ log_refused(TideDeadLetterDesk *desk, const TidePartition *partition, const Tide
 }
 
 void
-tide_dead_letter_desk_tell_unlogged(TideDeadLetterDesk *desk)
+tide_dead_letter_desk_report_unlogged(TideDeadLetterDesk *desk)
 {
   guint64 n = tide_log_limit_end(&desk->refused_limit);
-  if (n > 0)
-    tide_log(TIDE_LOG_ERROR, "more-refused", "HBase refuses %" G_GUINT64_FORMAT " more row%s, not logged", n,
-             n == 1 ? "" : "s");
+  if (n == 0)
+    return;
+  g_autofree char *rows = tide_count_of(n, "more row", NULL);
+  tide_log(TIDE_LOG_ERROR, "more-refused", "HBase refused %s (not logged)", rows);
 }
 
-/* Bad messages of the partition's topic halt it. */
+/* Whether bad messages of the partition's topic halt it. */
 static gboolean
 stops(const TideDeadLetterDesk *desk, const TidePartition *partition)
 {
@@ -231,19 +233,19 @@ stops(const TideDeadLetterDesk *desk, const TidePartition *partition)
 static void
 halt_at_refused(TideDeadLetterDesk *desk, TidePartition *partition, const TideDeadLetter *dead_letter)
 {
-  const char *why = stops(desk, partition) ? "on_bad_message: stop" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
+  const char *why = stops(desk, partition) ? "on_bad_message is 'stop'" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   if (partition->halt.text != NULL)
     return;
   g_autofree char *row = tide_bytes_printable(dead_letter->row_key);
   tide_pauses_halt_at_message(desk->context.pauses, partition, dead_letter->offset,
                               g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
-                                              ": HBase refuses its row '%s' of table '%.*s': %.*s; %s",
+                                              ": HBase refuses row '%s' of table '%.*s': %.*s; %s",
                                               partition->topic, partition->partition, dead_letter->offset, row,
                                               (int)dead_letter->table.len, (const char *)dead_letter->table.data,
                                               (int)dead_letter->text.len, (const char *)dead_letter->text.data, why));
 }
 
-/* The message of @refused is to blame, and owed @n_acks for the row and those that follow it. */
+/* Blames the message of @refused, which lacks @n_acks for the row and for rows withheld after it. */
 static void
 blame(TideDeadLetterDesk *desk, TidePartition *partition, const TideBatch *batch, const Refused *refused,
       guint32 n_acks)
@@ -265,7 +267,7 @@ blame(TideDeadLetterDesk *desk, TidePartition *partition, const TideBatch *batch
   submit(desk, job);
 }
 
-/* Which of the messages of [@first, @end), which made one row, is to blame is not known. */
+/* Rewinds the messages of [@first, @end), which share a refused row: it is unknown which of them HBase refuses. */
 static void
 read_again(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *first, const Refused *end)
 {
@@ -286,8 +288,8 @@ read_again(TideDeadLetterDesk *desk, const TideBatch *batch, const Refused *firs
   }
   if (tide_accumulator_stop_merging(desk->context.accumulator, batch, first->poison->row, now_us))
     tide_log_fields(TIDE_LOG_WARNING, "table-not-merged", TIDE_LOG_FIELDS({"TABLE", table}),
-                    "HBase refuses rows of more than %u keys of table '%s': for ten minutes none of its rows are "
-                    "merged, so that each refused row is of one message; writing it takes more calls meanwhile",
+                    "HBase refuses rows of more than %u keys of table '%s'; for ten minutes tidemark merges none of "
+                    "its rows, so that each refused row belongs to one message; writing takes more calls meanwhile",
                     TIDE_SOLO_KEYS_MAX, table);
 }
 
@@ -317,8 +319,8 @@ complete_job(TideDeadLetterDesk *desk, TideDeadLetterJob *job)
     partition->rewind.n_letters_in_flight--;
     if (job->is_kept)
       tide_partition_dead_letter_kept(partition, desk->context.budget, job);
-    else /* for a rewind, after which it comes again */
-      (void)tide_rewind_add_letter(&partition->rewind, job->dead_letter.offset, TIDE_LETTER_GIVEN_UP,
+    else /* cancelled by a rewind, which reads the message again */
+      (void)tide_rewind_add_letter(&partition->rewind, job->dead_letter.offset, TIDE_LETTER_CANCELLED,
                                    partition->commit.offset);
   }
   tide_dead_letter_job_free(job);
@@ -337,7 +339,7 @@ tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk)
   return TRUE;
 }
 
-/* ---- how many ---- */
+/* ---- counts for the ratio ---- */
 
 void
 tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk)

@@ -11,8 +11,9 @@
 struct TideGroupMemory {
   const char *group; /* borrowed */
   TideMutex lock;
-  GHashTable *own;     /* owned: "topic/3" -> TideOwnCommit */
-  GHashTable *started; /* owned: the file's lines, "CLUSTER GROUP" -> whether it was there when this process began */
+  GHashTable *own; /* owned: "topic/3" -> TideOwnCommit */
+  GHashTable
+      *started; /* owned: lines of the file, "CLUSTER GROUP" -> whether the line was there when this process began */
 };
 
 TideGroupMemory *
@@ -46,7 +47,7 @@ tide_group_memory_free(TideGroupMemory *memory)
 }
 
 void
-tide_group_memory_give_up(TideGroupMemory *memory, const char *topic, gint32 partition, TideOwnCommit own)
+tide_group_memory_release(TideGroupMemory *memory, const char *topic, gint32 partition, TideOwnCommit own)
 {
   if (memory == NULL || own.offset < 0)
     return;
@@ -69,7 +70,7 @@ tide_group_memory_find(TideGroupMemory *memory, const char *topic, gint32 partit
   return found;
 }
 
-/* A group's name may hold any character but the NUL. (transfer full) */
+/* Escapes names, since a group's name may contain any character except NUL. (transfer full) */
 static char *
 started_line(const TideGroupMemory *memory, const char *cluster_id)
 {
@@ -111,7 +112,7 @@ tide_group_memory_note_started(TideGroupMemory *memory, const char *cluster_id)
   g_autoptr(GError) error = NULL;
   if (is_new && path != NULL && !tide_state_directory_keep(path, text->str, &error))
     tide_log(TIDE_LOG_WARNING, "start-not-remembered",
-             "cannot remember in the state directory that the group '%s' has started: %s; if its offsets expire, "
-             "kafka.start applies again",
+             "cannot record in the state directory that group '%s' has started: %s; if its offsets expire, kafka.start "
+             "applies again",
              memory->group, error->message);
 }

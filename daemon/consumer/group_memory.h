@@ -1,7 +1,7 @@
-/* What this daemon remembers of its group beyond an assignment: what it committed last of partitions that it has given
- * up, which only this process knows; and which groups it has started in, which a file of the state directory keeps.
+/* Remembers more about the group than an assignment does: this process's last commits of partitions that it has
+ * released, and the groups it has started in. A file in the state directory keeps the latter.
  *
- * Without a state directory a group whose offsets have all expired looks like a new one.
+ * Without a state directory, a group whose offsets have all expired looks new.
  *
  * Threads: any. */
 #pragma once
@@ -12,24 +12,24 @@ G_BEGIN_DECLS
 
 typedef struct TideGroupMemory TideGroupMemory;
 
-/* @group: borrowed. Reads the file. */
+/* Reads the file. @group: borrowed */
 TideGroupMemory *tide_group_memory_new(const char *group);
 void tide_group_memory_free(TideGroupMemory *memory); /* NULL ok */
 
 typedef struct TideOwnCommit {
-  gint64 offset;         /* -1: none is known */
-  gint64 reached_offset; /* what this process had finished: its commit may have taken effect without an answer */
-  gint64 given_up_us;
+  gint64 offset;         /* -1: unknown */
+  gint64 reached_offset; /* finished by this process: an unanswered commit may have reached it */
+  gint64 released_us;
 } TideOwnCommit;
 
-/* The partition is no longer ours. @own: what is known of it. NULL @memory: nothing is kept */
-void tide_group_memory_give_up(TideGroupMemory *memory, const char *topic, gint32 partition, TideOwnCommit own);
+/* Remembers the last commit @own of a released partition. @memory: (nullable) */
+void tide_group_memory_release(TideGroupMemory *memory, const char *topic, gint32 partition, TideOwnCommit own);
 TideOwnCommit tide_group_memory_find(TideGroupMemory *memory, const char *topic, gint32 partition);
 
-/* Whether the group had been started on the cluster before this process began: the partitions of one that starts now
- * are located one after the other, and all are new. @cluster_id: (nullable) */
+/* Whether the group was started on the cluster before this process began. Partitions of a new group are all new, even
+ * though they are located one after another. @cluster_id: (nullable) */
 gboolean tide_group_memory_was_started(TideGroupMemory *memory, const char *cluster_id);
-/* It has now. Blocks for the disk the first time; a disk that takes nothing is written to later. */
+/* Records that the group has started. The first call blocks for the disk; a write that fails is retried later. */
 void tide_group_memory_note_started(TideGroupMemory *memory, const char *cluster_id);
 
 G_END_DECLS

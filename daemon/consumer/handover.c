@@ -2,13 +2,13 @@
 
 #include "util/clock.h"
 
-/* Whether all that was sent of later offsets is answered, or told of as in doubt. */
+/* Whether every call with rows after the committed offset was answered or is reported as uncertain. */
 static gboolean
 is_all_answered(const TidePartition *partition, gint64 now_us)
 {
-  gboolean is_told =
+  gboolean is_reported =
       !tide_rewind_is_pending(&partition->rewind) || tide_rewind_reason(&partition->rewind) == TIDE_REWIND_CONFLICT;
-  return is_told && !tide_partition_is_unfinished(partition) && partition->uncertain.repeated.until_us <= now_us;
+  return is_reported && !tide_partition_is_unfinished(partition) && partition->uncertain.repeated.until_us <= now_us;
 }
 
 gboolean
@@ -24,7 +24,7 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
   gint64 now_us = context->now_us;
   TideCommitNote note = {.span_messages = context->span_messages, .tables_mark = context->tables_mark};
   note.is_closed = closing && is_all_answered(partition, now_us);
-  /* What owners before us sent further ahead than we read is to be known to the one behind us, too. */
+  /* The next owner must also know what earlier owners sent beyond this one's position. */
   const TideRepeated *repeated = &partition->uncertain.repeated;
   if (tide_partition_has_read_far(partition) ||
       (repeated->until_us > now_us && repeated->span_messages > context->span_messages))
@@ -42,8 +42,8 @@ tide_handover_note(const TidePartition *partition, gboolean closing, const TideH
   return note;
 }
 
-/* Without a note of ours, or with one of an owner that did not close, what that owner sent of later offsets may still
- * land. */
+/* Rows that the previous owner sent beyond its commit may still land if it left no note, or a note that it did not
+ * close. */
 static TideRepeated
 repeated_of(const TideHandoverFrom *from, const TideHandoverContext *context)
 {
@@ -53,7 +53,7 @@ repeated_of(const TideHandoverFrom *from, const TideHandoverContext *context)
   return (TideRepeated){.until_us = context->now_us + context->settle_us,
                         .end_offset = from->end_offset >= 0 ? from->end_offset : G_MAXINT64,
                         .span_messages = span_messages,
-                        .left_messages = span_messages};
+                        .remaining_messages = span_messages};
 }
 
 void
@@ -63,10 +63,11 @@ tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const
   partition->location = (TidePartitionLocation){.is_located = TRUE};
   gboolean was_closed = from->note != NULL && from->note->is_closed;
   gboolean is_of_others = from->note != NULL && from->note->tables_mark != context->tables_mark;
-  gboolean is_shorter = from->note != NULL && from->note->span_messages < context->span_messages; /* than we may read */
+  /* Whether the note's writer may have read less far than this instance. */
+  gboolean is_shorter = from->note != NULL && from->note->span_messages < context->span_messages;
   partition->uncertain.repeated = repeated_of(from, context);
-  /* The note gives a time of its writer's clock, and this host's may be ahead of that: only the monotonic clock from
-   * now on tells that settle is over. */
+  /* The note's time is of its writer's clock, which may be behind this host's. Only the monotonic clock, counted from
+   * now, shows when settle is over. */
   partition->uncertain.inherited = from->note != NULL && from->note->until_ms > 0
                                        ? (TideDoubt){context->now_us + context->settle_us, from->note->time_ms}
                                        : (TideDoubt){0};

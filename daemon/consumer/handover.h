@@ -1,5 +1,5 @@
-/* What one owner of a partition tells the next in its commits, and what the next one does about it. The rule is in
- * docs/internals.md, equal times; the commits themselves are consumer_commits.h's.
+/* What one owner of a partition tells the next in its commits, and how the next one acts on it. docs/internals.md,
+ * equal times, has the rule; consumer_commits.h makes the commits.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* The two clocks at one moment, and what the configuration says. */
+/* Both clocks at one moment, and the configuration. */
 typedef struct TideHandoverContext {
   gint64 now_us; /* monotonic */
   gint64 now_epoch_ms;
@@ -18,20 +18,20 @@ typedef struct TideHandoverContext {
   guint32 tables_mark;   /* config/tables_mark.h */
 } TideHandoverContext;
 
-/* Cells of offsets below the mark are in doubt: each commit must say so. */
+/* Whether commits need a note because cells of offsets below the mark are uncertain. */
 gboolean tide_handover_needs_note(const TidePartition *partition, gint64 now_us);
 
-/* What is committed beside tide_partition_position(). @closing: nothing more will be sent by us. */
+/* The note to commit with tide_partition_position(). @closing: this process sends nothing more of the partition */
 TideCommitNote tide_handover_note(const TidePartition *partition, gboolean closing, const TideHandoverContext *context);
 
 typedef struct TideHandoverFrom {
   gint64 committed_offset;    /* -1: nothing was ever committed */
-  gint64 start_offset;        /* where it is read on */
+  gint64 start_offset;        /* where reading continues */
   gint64 end_offset;          /* of the log; -1: unknown */
-  const TideCommitNote *note; /* beside the committed offset; NULL: none of ours */
+  const TideCommitNote *note; /* the committed offset's; NULL: no note of tidemark's */
 } TideHandoverFrom;
 
-/* Where @partition, which was assigned, stands: it is located from now on, with what its last owner left in doubt. */
+/* Marks an assigned @partition as located and takes over what its last owner left uncertain. */
 void tide_handover_take(TidePartition *partition, const TideHandoverFrom *from, const TideHandoverContext *context);
 
 G_END_DECLS

@@ -2,11 +2,12 @@
 #include "consumer/rewind.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/units.h"
 
 #define BAD_MESSAGE_LOG_US (10 * TIDE_US_PER_S)
 #define OVERWRITE_LOG_US (60 * TIDE_US_PER_S)
 
-/* Of so many readings it is said what becomes of their fields. */
+/* The use of fields is logged once, after this many readings. */
 #define LOGGED_READINGS 10000u
 
 /* ---- life ---- */
@@ -75,15 +76,16 @@ log_bad_message(TideIntake *intake, const TidePartition *partition, const TideMe
 }
 
 void
-tide_intake_tell_unlogged(TideIntake *intake)
+tide_intake_report_unlogged(TideIntake *intake)
 {
   guint64 n = tide_log_limit_end(&intake->bad_message_limit);
-  if (n > 0)
-    tide_log(TIDE_LOG_ERROR, "more-unusable", "%" G_GUINT64_FORMAT " more message%s cannot be used, and %s not logged",
-             n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+  if (n == 0)
+    return;
+  g_autofree char *messages = tide_count_of(n, "more message", NULL);
+  tide_log(TIDE_LOG_ERROR, "more-unusable", "cannot use %s (not logged)", messages);
 }
 
-/* What is done with a message, or a reading, that cannot be used. */
+/* The policy for a message, or a reading, that cannot be used. */
 static TideOnBadMessage
 policy_for_bad(const TideIntake *intake, const TideMessage *message)
 {
@@ -98,8 +100,8 @@ halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMess
 {
   const TideConfigSource *source = tide_mapping_source(intake->mapping, message->topic);
   gboolean is_chosen = source->readings->on_bad_message == TIDE_BAD_MESSAGE_STOP;
-  const char *remedy = is_chosen ? "correct the configuration, or set another on_bad_message, and start again"
-                                 : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
+  const char *remedy =
+      is_chosen ? "correct the configuration or change on_bad_message, then restart" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
   partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset,
@@ -112,13 +114,13 @@ static void
 handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideReject *reject)
 {
   if (reject->reason == TIDE_REJECT_TOMBSTONE) {
-    /* Nothing is wrong with it: it has no readings, and no table asks which row it deletes. */
+    /* A message without readings or a value is valid, but no table deletes rows by it. */
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     return;
   }
   switch (policy_for_bad(intake, message)) {
   case TIDE_BAD_MESSAGE_SKIP:
-    log_bad_message(intake, partition, message, reject, "passing over it, as on_bad_message says");
+    log_bad_message(intake, partition, message, reject, "skipping it (on_bad_message: skip)");
     tide_partition_skip(partition, intake->context.budget, message, reject->reason);
     break;
   case TIDE_BAD_MESSAGE_DEAD_LETTER: {
@@ -137,20 +139,20 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
   }
 }
 
-/* The readings that were left out of @ref's message. */
+/* Handles the rejected readings of @ref's message. */
 static void
 handle_bad_readings(TideIntake *intake, const TidePartition *partition, const TideMessage *message,
                     const TideMapped *mapped, TideSourceRef ref, TideOnBadMessage policy)
 {
   gboolean skip = policy == TIDE_BAD_MESSAGE_SKIP;
   log_bad_message(intake, partition, message, &mapped->rejects[0],
-                  skip ? "the reading is passed over, the message's others are written"
-                       : "the reading becomes a dead letter, the message's others are written");
+                  skip ? "skipping the reading and writing the message's other readings"
+                       : "the reading becomes a dead letter, the message's other readings are written");
   if (!skip)
     tide_dead_letter_desk_take_readings(intake->context.desk, ref, message, mapped);
 }
 
-/* Gives the rows of dated tables the places of theirs. NULL; else the row for whose table there is none. */
+/* Assigns the slots of dated tables to rows. Returns NULL, or the row whose table did not get a slot. */
 static const TideRow *
 place_rows(TideIntake *intake, const TideMapped *mapped, gint64 now_us)
 {
@@ -168,22 +170,21 @@ place_rows(TideIntake *intake, const TideMapped *mapped, gint64 now_us)
   return NULL;
 }
 
-/* Too many dated tables: the message is good, so it is not passed over whatever on_bad_message says. */
+/* Halts at a good message whose row needs one dated table too many; on_bad_message does not apply. */
 static void
 halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideRow *row)
 {
   g_autofree char *table = tide_bytes_printable(row->table_name);
   char *why =
       g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
-                      ": its table '%s' would be one more than the %u dated tables that a process has room for: look "
-                      "whether readings have absurd times (readings.time.max_past refuses these), and start again, "
-                      "which begins anew",
+                      ": table '%s' exceeds the %u dated tables that one process can hold; check for readings with "
+                      "absurd times (readings.time.max_past rejects them), then restart, which resets the count",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
   partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset, why);
 }
 
-/* @by_table: what has expired */
+/* @by_table: expired rows and cells */
 static void
 count_expired(const TideIntake *intake, const TideExpired *by_table)
 {
@@ -194,13 +195,13 @@ count_expired(const TideIntake *intake, const TideExpired *by_table)
   }
 }
 
-/* Says once, of the first readings, which of their fields go nowhere, and which are asked for in vain. */
+/* Logs once, for the first readings, which fields no table uses and which configured fields are missing. */
 static void
 log_fields(TideIntake *intake)
 {
   const TideFieldUse *use = &intake->field_use;
   g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
-  /* Of several sources, one may have been silent; and what was left out has asked for names, too. */
+  /* With several sources, one may not have sent anything yet; a narrowed configuration also lacks fields. */
   const TideConfig *config = intake->context.config;
   gboolean is_complete = config->sources->len == 1 && !config->is_narrowed;
   g_autofree char *absent = is_complete ? tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT) : NULL;
@@ -216,8 +217,7 @@ log_fields(TideIntake *intake)
   tide_field_use_clear(&intake->field_use);
 }
 
-/* An owner before us may have sent these rows, and they may land once more. FALSE: there is no room to remember that.
- */
+/* Remembers rows that an earlier owner may have sent and that may land again. Returns FALSE if there is no room. */
 static gboolean
 remember_repeated(TideIntake *intake, TidePartition *partition, const TideMapped *mapped, gint64 now_us)
 {
@@ -234,7 +234,7 @@ begin_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *me
              TideOnBadMessage policy, gint64 now_us)
 {
   gint64 offset = message->offset;
-  /* Where there was no room before, all that comes behind is held, and read again. */
+  /* If there is no room, this message and all later ones are held and read again. */
   gboolean has_room = TRUE;
   if (G_UNLIKELY(tide_partition_repeats(partition, offset, now_us)) && !tide_rewind_covers(&partition->rewind, offset))
     has_room = remember_repeated(intake, partition, mapped, now_us);
@@ -266,14 +266,14 @@ log_overwrite(TideIntake *intake, const TidePartition *partition, const TideMess
   tide_log_fields(TIDE_LOG_WARNING, "reading-overwritten",
                   TIDE_LOG_FIELDS({"TABLE", overwrite->table->name}, {"ROW", row}, {"TOPIC", partition->topic},
                                   {"PARTITION", number.text}, {"SOURCE", partition->source}, {"OFFSET", offset.text}),
-                  "table '%s' row '%s': %s overwrites another reading, of %s: neither the key nor a column name holds "
-                  "what tells the two apart, and the later one stays; 'tidemark check --from-topic' shows how many "
-                  "readings are lost, and 'tidemark explain --from-topic' which fields differ%s",
-                  overwrite->table->name, row, which, other != NULL ? other : "a message before it",
+                  "table '%s' row '%s': %s overwrites another reading, of %s; neither the row key nor a column name "
+                  "distinguishes them, so the later one remains; 'tidemark check --from-topic' shows how many readings "
+                  "are lost, 'tidemark explain --from-topic' which fields differ%s",
+                  overwrite->table->name, row, which, other != NULL ? other : "an earlier message",
                   tide_log_suppressed(suppressed, "messages").text);
 }
 
-/* What was mapped of a message whose rows all have their places. */
+/* Handles a mapped message whose rows all have slots. */
 static void
 take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *message, const TideMapped *mapped,
             TideOnBadMessage policy, gint64 now_us)
@@ -305,7 +305,7 @@ take_mapped(TideIntake *intake, TidePartition *partition, const TideMessage *mes
   tide_pauses_check_in_flight_window(intake->context.pauses, partition);
 }
 
-/* The message's schema is not there yet: what comes from here on is read again when it is. */
+/* Waits for the message's schema: messages from here on are read again when it arrives. */
 static void
 await_schema(TideIntake *intake, TidePartition *partition, const TideMessage *message, guint32 id)
 {
@@ -343,16 +343,17 @@ tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage
 {
   intake->newest_ms = message->timestamp_ms;
   intake->event_ms = G_MININT64;
-  if (G_UNLIKELY(partition->halt.is_damaged)) { /* the first message behind the damage */
+  if (G_UNLIKELY(partition->halt.is_damaged)) { /* the first message after the damage */
     partition->halt.note.offset = message->offset - 1;
     partition->halt.is_damaged = FALSE;
     partition->commit.needs_opening = TRUE;
   }
   if (!partition->assigned || partition->halt.text != NULL || partition->awaited.is_awaited ||
       !partition->location.is_located || partition->rewind.is_due)
-    return partition->commit.needs_opening; /* behind the message that holds it: fetched again once that is solved */
+    /* The message after the awaited one is fetched again when the schema is there. */
+    return partition->commit.needs_opening;
   map_message(intake, partition, message, now_us);
-  /* One that makes no rows is finished here and now: no batch will complete to say so. */
+  /* A message without rows is finished now, since no batch will complete for it. */
   return tide_partition_has_moved(partition) || partition->commit.needs_opening;
 }
 

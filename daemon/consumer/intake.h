@@ -1,5 +1,5 @@
-/* The intake of a consumer: a message that was read becomes rows in the accumulator, or it is passed over, becomes a
- * dead letter, or halts its partition. Where it was read is no matter here.
+/* The intake of a consumer turns a message into rows in the accumulator, or skips it, makes a dead letter of it, or
+ * halts its partition.
  *
  * Threads: the owning consumer's only. */
 #pragma once
@@ -21,7 +21,7 @@ typedef struct TideIntakeContext {
   TideDeadLetterDesk *desk;
 } TideIntakeContext;
 
-/* Of one table: what it did not get because it is older than its time to live, or of the future. */
+/* Counters of one table: what expired before it was written, and rows too far in the future. */
 typedef struct TideExpiredCounters {
   TideCounter *rows;
   TideCounter *cells;
@@ -34,24 +34,24 @@ typedef struct TideIntake {
   TideCounter *readings_ambiguous;
   TideCounter *readings_time_cut;
   TideMapping *mapping;   /* owned */
-  TideFieldUse field_use; /* of the first readings, until it is told */
+  TideFieldUse field_use; /* of the first readings, until it is logged */
   gboolean fields_logged;
   TideDatedCache dated_names;
-  gint64 newest_ms; /* the time of the message that was taken last; -1: it has none */
-  gint64 event_ms;  /* the event time of that message's first reading that makes a row; G_MININT64: none does */
+  gint64 newest_ms; /* record time of the last message taken; -1: none */
+  gint64 event_ms;  /* event time of the first reading of that message that makes a row; G_MININT64: none does */
   TideLogLimit bad_message_limit;
   TideLogLimit overwrite_limit;
 } TideIntake;
 
 void tide_intake_init(TideIntake *intake, const TideIntakeContext *context);
 void tide_intake_clear(TideIntake *intake);
-/* At the end: says how many messages that cannot be used were not logged, where no line of another has said it. */
-void tide_intake_tell_unlogged(TideIntake *intake);
+/* At the end: logs the number of unusable messages that were not logged, unless a later line has reported it. */
+void tide_intake_report_unlogged(TideIntake *intake);
 
-/* TRUE when the mark of @partition has moved, and is not stored yet. */
+/* Returns TRUE if the mark of @partition has moved and is not stored yet. */
 gboolean tide_intake_take(TideIntake *intake, TidePartition *partition, const TideMessage *message, gint64 now_us);
 
-/* How old the newest message is that was taken; G_MAXINT64: it has no time. */
+/* The age of the last message taken; G_MAXINT64: it has no record time. */
 gint64 tide_intake_late_us(const TideIntake *intake, gint64 now_epoch_ms);
 
 G_END_DECLS

@@ -47,20 +47,20 @@ tide_offset_judge(const TideOffsetFacts *facts, gint64 now_us)
   gint64 offset = was_reading ? log->wanted_offset : log->committed_offset;
   const TideHaltNote *noted = facts->note != NULL && !was_reading ? &facts->note->halt : NULL;
   if (noted != NULL && tide_halt_kinds[noted->cause].is_of_offset &&
-      !(noted->cause == TIDE_HALT_DELETED && facts->goes_on_after_deletion))
+      !(noted->cause == TIDE_HALT_DELETED && facts->continues_after_deletion))
     return (TideOffsetVerdict){.offset = TIDE_INPUT_HALTED, .halt = *noted, .is_noted = TRUE};
   gint64 next_offset = was_reading || facts->own_offset < 0 ? offset : facts->own_offset;
-  /* Of a group with members brokers forget nothing, but with the topic. */
+  /* Brokers keep the offsets of a group with members as long as the topic exists. */
   gboolean has_vanished = facts->own_offset >= 0 && log->committed_offset < 0;
   if ((facts->was_log_replaced || has_vanished) && next_offset >= 0)
     return halt_at(TIDE_HALT_RECREATED, next_offset, offset);
   if (offset < 0)
     return judge_uncommitted(facts);
   if (offset < log->begin_offset)
-    return facts->goes_on_after_deletion ? read_at(log->begin_offset, TIDE_OFFSET_DELETED, offset, log->begin_offset)
-                                         : halt_at(TIDE_HALT_DELETED, offset, log->begin_offset);
-  /* What is committed is compared with the end by the fetch alone, which knows the log's end; the end that is known
-   * here is that of finished transactions. */
+    return facts->continues_after_deletion ? read_at(log->begin_offset, TIDE_OFFSET_DELETED, offset, log->begin_offset)
+                                           : halt_at(TIDE_HALT_DELETED, offset, log->begin_offset);
+  /* Only the fetch, which knows the log's end, compares a committed offset with the end. The end known here is that of
+   * finished transactions. */
   if (!was_reading)
     return judge_committed(facts, offset);
   if (offset <= log->end_offset)

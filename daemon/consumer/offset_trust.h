@@ -1,6 +1,6 @@
-/* May this offset be trusted? Decides, from what the brokers say of a partition and what this process knows of it,
- * where it is read on, or that it is halted until an operator decides. The rules stand in docs/internals.md, "May this
- * offset be trusted?".
+/* Decides if an offset can be trusted: from what the brokers report and what this process knows, returns where to
+ * continue reading, or why the partition is halted for an operator. docs/internals.md, "May this offset be trusted?",
+ * has the rules.
  *
  * Pure functions. */
 #pragma once
@@ -12,42 +12,42 @@ G_BEGIN_DECLS
 
 typedef struct TideOffsetFacts {
   const TideInputLog *log;
-  const TideCommitNote *note;      /* beside the committed offset; NULL: none of ours */
-  gint64 own_offset;               /* this process committed last; -1: nothing that it knows of */
-  gint64 own_reached_offset;       /* what it had finished: a commit may take effect and its answer be lost */
-  gboolean was_stranger_seen;      /* in the group, since own_offset was committed */
-  gboolean was_group_started;      /* remembered: the group had begun before, and kafka.start is no time */
-  gboolean was_log_replaced;       /* the watch saw a sign that the topic was deleted and created again */
-  gboolean goes_on_after_deletion; /* kafka.on_lost_offsets: continue */
-  gint64 beyond_end_us;            /* since when the wanted offset has been beyond the end; 0: it was not, or not yet */
+  const TideCommitNote *note; /* the committed offset's; NULL: no note of tidemark's */
+  gint64 own_offset;          /* this process's last commit; -1: none known */
+  gint64 own_reached_offset;  /* finished by this process: an unanswered commit may have taken effect */
+  gboolean was_stranger_seen; /* a consumer that is not tidemark was in the group since own_offset was committed */
+  gboolean was_group_started; /* the group had started before, and kafka.start is not a time */
+  gboolean was_log_replaced;  /* the watch saw a sign that the topic was deleted and recreated */
+  gboolean continues_after_deletion; /* kafka.on_lost_offsets: continue */
+  gint64 beyond_end_us; /* since when the wanted offset has been beyond the end; 0: it is not, or was not checked */
 } TideOffsetFacts;
 
-/* What there is to say of a partition that is read; a range of offsets belongs to each but PLAIN. */
+/* What is logged about a partition's offset; each event except PLAIN has a range of offsets. */
 typedef enum TideOffsetEvent {
-  TIDE_OFFSET_PLAIN,        /* goes on where this group left off */
-  TIDE_OFFSET_UNSIGNED,     /* the same, but nothing says who committed the offset */
-  TIDE_OFFSET_BEGINS,       /* nothing is committed: kafka.start decides; the range is left out */
-  TIDE_OFFSET_GONE,         /* nothing is committed of a group that had started: read from the log's beginning */
-  TIDE_OFFSET_JUMPS,        /* committed beyond what this process had committed; the range was taken by others */
-  TIDE_OFFSET_GOES_BACK,    /* committed before that; the range is read again */
-  TIDE_OFFSET_DELETED,      /* the range was deleted before it was read, and kafka.on_lost_offsets says to go on */
-  TIDE_OFFSET_READ_AGAIN,   /* the broker did not find an offset that the log holds */
-  TIDE_OFFSET_OTHER_TABLES, /* beside another one: whoever wrote the range delivers other tables than this process */
-  TIDE_OFFSET_NOT_REWOUND,  /* beside another one: the range was deleted after it was written, before it was rewound */
+  TIDE_OFFSET_PLAIN,        /* continues where this group stopped */
+  TIDE_OFFSET_UNSIGNED,     /* likewise, but without a note of the committer */
+  TIDE_OFFSET_BEGINS,       /* nothing is committed: kafka.start decides; the range is not read */
+  TIDE_OFFSET_GONE,         /* nothing is committed of a group that had started: continues at the oldest message */
+  TIDE_OFFSET_JUMPS,        /* committed after this process's last commit; other consumers took the range */
+  TIDE_OFFSET_GOES_BACK,    /* committed before this process's last commit; the range is read again */
+  TIDE_OFFSET_DELETED,      /* the range was deleted before it was read, and kafka.on_lost_offsets is 'continue' */
+  TIDE_OFFSET_READ_AGAIN,   /* the broker did not find an offset that its log contains */
+  TIDE_OFFSET_OTHER_TABLES, /* in addition to another event: the range was written by an instance with other tables */
+  TIDE_OFFSET_NOT_REWOUND,  /* in addition to another event: the range was deleted after it was written, before a rewind
+                               read it again */
   TIDE_OFFSET_N_EVENTS,
 } TideOffsetEvent;
 
 typedef struct TideOffsetVerdict {
-  gint64 offset; /* to read next; or TIDE_INPUT_HALTED, TIDE_INPUT_ASK_AGAIN */
+  gint64 offset; /* to read next, or TIDE_INPUT_HALTED, TIDE_INPUT_ASK_AGAIN */
   TideHaltNote halt;
-  gboolean is_noted; /* the halt is an older one's, which was committed */
+  gboolean is_noted; /* the halt was committed earlier */
   TideOffsetEvent event;
-  gint64 from_offset; /* [from, to): the event's range, or what a new halt leaves out */
+  gint64 from_offset; /* [from, to): the event's range, or the messages that a new halt leaves out */
   gint64 to_offset;
 } TideOffsetVerdict;
 
-/* A leader that was just elected may lag for a moment: an offset is beyond the end only if it stays so for this long.
- */
+/* A newly elected leader may lag for a moment, so an offset counts as beyond the end only after this time. */
 #define TIDE_BEYOND_END_US 2000000
 
 TideOffsetVerdict tide_offset_judge(const TideOffsetFacts *facts, gint64 now_us);

@@ -21,7 +21,7 @@ tracked(const TideOffsets *offsets, guint32 sequence)
   return &offsets->ring[sequence & (offsets->capacity - 1)];
 }
 
-/* The newest message comes along when it is finished, too. */
+/* Copies the newest message even if it is finished. */
 static void
 change_capacity(TideOffsets *offsets, guint32 capacity)
 {

@@ -3,7 +3,7 @@
 #include "dead_letters/dead_letter_job.h"
 #include "util/clock.h"
 
-/* Commits that are not answered, of a minute at the least. */
+/* Unanswered commits to remember, enough for at least a minute. */
 #define MAX_ASKED 2048u
 
 #define BIT(reason) __builtin_ctz(reason)
@@ -20,7 +20,7 @@ const char *const tide_pause_names[] = {
 };
 G_STATIC_ASSERT(BIT(TIDE_PAUSE_OPERATOR) == TIDE_N_PAUSE_REASONS - 1);
 
-/* Fine up to where an idle or a loaded gateway answers, coarse for backlogs. */
+/* Fine buckets up to the answer time of a loaded gateway, coarse ones for backlogs. */
 static const double latency_bounds_s[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.025,
                                           0.035, 0.05,  0.075, 0.1,   0.15,   0.25, 0.5,   1,    2.5,
                                           5,     10,    30,    60,    300,    1800, 3600};
@@ -69,7 +69,7 @@ static const CounterName counter_names[] = {
             "Readings of messages that were handed back, with their partition or at its rewind"),
 };
 
-/* The counter of @name with the partition's labels and @reason; it is made for the first. */
+/* The counter @name with the partition's labels and @reason; created on first use. */
 static TideCounter *
 counter_by_reason(const TidePartition *partition, const char *name, const char *help, const char *reason)
 {
@@ -77,7 +77,7 @@ counter_by_reason(const TidePartition *partition, const char *name, const char *
   return tide_metrics_counter(partition->counters.metrics, name, help, labels);
 }
 
-/* Messages passed over for @reason. */
+/* Counter of messages skipped for @reason. */
 static TideCounter *
 skipped_counter(TidePartition *partition, guint reason)
 {
@@ -101,7 +101,7 @@ dead_lettered_counter(TidePartition *partition, guint reason)
   return *dead_lettered;
 }
 
-/* Its name, and the series that carry it. */
+/* Sets the partition's name and creates its series. */
 static void
 take_name(TidePartition *self, const char *topic, gint32 partition, const char *source)
 {
@@ -127,7 +127,8 @@ take_name(TidePartition *self, const char *topic, gint32 partition, const char *
   counters->held_gauge = tide_metrics_gauge(
       metrics, "tidemark_kafka_offset_held",
       "1 while the committed offset stays behind what is written, until the partition is read again", labels);
-  /* One of each at 0, so that sums over the reasons have a value from the start; the others come with their first. */
+  /* Creates one series of each at 0, so that sums over the reasons always have a value. The others are created on first
+   * use. */
   (void)skipped_counter(self, TIDE_REJECT_TOMBSTONE);
   (void)dead_lettered_counter(self, TIDE_DEAD_LETTER_REFUSED);
 }
@@ -160,7 +161,7 @@ own(TidePartition *partition, guint32 number)
   atomic_store_explicit(&partition->assignment.letters, number, memory_order_relaxed);
 }
 
-/* What is read from now on is told from what was read before by the number. */
+/* Takes a new number, which distinguishes messages read from now on from earlier ones. */
 static void
 take_number(TidePartition *partition)
 {
@@ -201,7 +202,7 @@ tide_partition_rename(TidePartition *partition, const char *topic, gint32 number
   take_name(partition, topic, number, source);
 }
 
-/* The dead letter of a rejected reading of the message at @offset, where it is kept already; NULL: it is not. */
+/* The kept dead letter of a rejected reading of the message at @offset; NULL: none. */
 static const TideKeptLetter *
 letter_of(const TidePartition *partition, gint64 offset, const TideMapped *mapped, guint32 reject)
 {
@@ -217,7 +218,7 @@ tide_partition_count_rejects(const TidePartition *partition, gint64 offset, cons
   return n;
 }
 
-/* What is in flight has changed: shows it, and charges for what it takes. */
+/* Updates gauge and budget after the messages in flight have changed. */
 static void
 follow_in_flight(TidePartition *partition, TideBudget *budget)
 {
@@ -293,8 +294,8 @@ tide_partition_assign(TidePartition *partition)
   partition->end.seen_offset = -1;
   end_halt(partition);
   partition->location = (TidePartitionLocation){0};
-  partition->commit.offset = -1; /* others may have committed since */
-  partition->commit.is_untold = FALSE;
+  partition->commit.offset = -1; /* other consumers may have committed since */
+  partition->commit.is_unannounced = FALSE;
   partition->awaited.is_awaited = FALSE;
   partition->end.is_reached = FALSE;
   tide_rewind_clear(&partition->rewind);
@@ -327,7 +328,7 @@ note_received(TidePartition *partition, gint64 offset)
   tide_counter_inc(partition->counters.messages_received);
 }
 
-/* A message at @offset ends that is counted by @counter, unless it was counted before a rewind. */
+/* Counts the end of the message at @offset with @counter, unless it was counted before a rewind. */
 static void
 count_end(TidePartition *partition, gint64 offset, TideCounter *counter)
 {
@@ -342,8 +343,8 @@ note_written(TidePartition *partition, gint64 offset)
   count_end(partition, offset, partition->counters.messages_written);
 }
 
-/* A message without dead letters that makes no rows is done at once. @n_counted: rejected readings that are kept as
- * dead letters, and were counted */
+/* Finishes a message without rows and without new dead letters. @n_counted: rejected readings whose dead letters are
+ * kept and were counted */
 static void
 count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *mapped, guint32 n_counted)
 {
@@ -356,7 +357,7 @@ count_without_rows(TidePartition *partition, gint64 offset, const TideMapped *ma
   else if (mapped->n_rejects > 0)
     count_end(partition, offset, skipped_counter(partition, mapped->rejects[0].reason));
   else
-    note_written(partition, offset); /* no readings, nothing to write */
+    note_written(partition, offset); /* no readings: counts as written */
 }
 
 static void
@@ -374,7 +375,7 @@ count_dead_lettered(TidePartition *partition, const TideDeadLetterEnd *end, cons
   tide_rewind_count_letters(&partition->rewind, message->offset);
 }
 
-/* All of message @sequence is acknowledged. FALSE: it has no dead letter. */
+/* Counts the end of message @sequence by its dead letter. Returns FALSE if it has none. */
 static gboolean
 end_dead_lettered(TidePartition *partition, guint32 sequence, const TideTrackedMessage *message)
 {
@@ -391,7 +392,7 @@ ref_of(const TidePartition *partition, guint32 sequence)
   return (TideSourceRef){atomic_load_explicit(&partition->assignment.number, memory_order_relaxed), sequence};
 }
 
-/* Rejected readings that are read again, whose dead letters are kept, and whose message was counted for that. */
+/* The rejected readings of a reread message whose dead letters are kept and whose message was counted for them. */
 static guint32
 count_counted(const TidePartition *partition, gint64 offset, const TideMapped *mapped)
 {
@@ -403,7 +404,8 @@ count_counted(const TidePartition *partition, gint64 offset, const TideMapped *m
   return n;
 }
 
-/* What is kept and was not counted, as the rest of its message was on its way at the rewind, counts with this end. */
+/* Dead letters that were kept but not counted, because their message was in flight at the rewind, count with its
+ * end. */
 static void
 note_rejects(TidePartition *partition, guint32 sequence, gint64 offset, const TideMapped *mapped)
 {
@@ -495,7 +497,7 @@ tide_partition_ack(TidePartition *partition, TideSourceRef ref, guint32 n_acks)
     note_written(partition, message->offset);
     tide_counter_add(was_counted ? partition->counters.readings_handed_back : partition->counters.readings_written,
                      message->n_readings);
-    if (message->timestamp_ms >= 0 && !was_counted) /* else it has none */
+    if (message->timestamp_ms >= 0 && !was_counted) /* the record has a time */
       tide_histogram_observe(latency->histogram,
                              (double)MAX(latency->now_epoch_ms - message->timestamp_ms, 0) / 1000.0);
   }
@@ -526,7 +528,7 @@ tide_partition_dead_letter_kept(TidePartition *partition, TideBudget *budget, co
   follow_in_flight(partition, budget);
 }
 
-/* The record time of the oldest message that is finished and not committed; -1: there is none, or it has none. */
+/* Record time of the oldest message that is finished but not committed; -1: no such message, or no time. */
 static gint64
 finished_ms_of(const TidePartition *partition)
 {
@@ -545,7 +547,7 @@ position_of(const TidePartition *partition)
 {
   const TideTrackedMessage *newest = tide_offsets_newest(&partition->offsets);
   const TideTrackedMessage *oldest = tide_offsets_oldest(&partition->offsets);
-  /* What was read beyond a halt, or is read again later, does not count as read. */
+  /* Messages read after a halt, or to be read again, do not count as read. */
   gboolean counts_end = partition->halt.text == NULL && !tide_rewind_is_pending(&partition->rewind);
   return (TideConsumerPosition){
       .committed_offset =
@@ -558,7 +560,7 @@ position_of(const TidePartition *partition)
   };
 }
 
-/* Of the first message behind tide_partition_position(), or of one before it. */
+/* Sequence of the first message at or after tide_partition_position(), or of an earlier one. */
 static guint32
 position_sequence(const TidePartition *partition)
 {
@@ -567,8 +569,8 @@ position_sequence(const TidePartition *partition)
                                                                                 : partition->offsets.head;
 }
 
-/* What has ended of all that is read again from @position on; behind it, the end of what was read. (transfer full)
- * (element-type TideEndedRange) */
+/* Ranges of messages from @position on that had ended before they are read again. @ret_end_offset: end of what was
+ * read. (transfer full) (element-type TideEndedRange) */
 static GArray *
 ended_messages(const TidePartition *partition, gint64 position, gint64 *ret_end_offset)
 {
@@ -596,7 +598,7 @@ void
 tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us)
 {
   gint64 position = tide_partition_position(partition), finished_ms = finished_ms_of(partition);
-  guint32 sequence = position_sequence(partition); /* is that of the next message from now on */
+  guint32 sequence = position_sequence(partition); /* becomes the sequence of the next message */
   if (position != partition->commit.start_offset)
     partition->commit.start_ms = 0;
   TideRewind *rewind = &partition->rewind;
@@ -608,13 +610,13 @@ tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_u
   gint64 end_offset;
   GArray *ended = ended_messages(partition, position, &end_offset);
   tide_rewind_set_ended(rewind, ended, end_offset);
-  partition->uncertain.repeated.left_messages =
-      G_MAXUINT64; /* some were counted, and come again: the end bounds them */
+  partition->uncertain.repeated.remaining_messages =
+      G_MAXUINT64; /* some were counted and come again: bounded by the end */
   partition->end.seen_offset = -1;
   end_halt(partition);
   take_number(partition);
   hand_back(partition, budget);
-  partition->offsets.finished_ms = finished_ms; /* finished all the same, and not committed yet */
+  partition->offsets.finished_ms = finished_ms; /* finished but not committed yet */
   partition->commit.start_offset = position;
   guint32 shift = partition->offsets.head - sequence;
   partition->commit.sequence += shift;
@@ -638,7 +640,7 @@ tide_partition_halt_by_offset(TidePartition *partition, const TideHaltNote *note
   partition->halt.note = *note;
   partition->halt.begin_offset = begin_offset;
   partition->commit.needs_opening = TRUE;
-  g_array_set_size(partition->commit.asked, 0); /* an answer to these says nothing about what is committed next */
+  g_array_set_size(partition->commit.asked, 0); /* answers to these do not apply to later commits */
 }
 
 void
@@ -659,18 +661,18 @@ tide_partition_commit_asked(TidePartition *partition, gint64 offset, gboolean no
                           .is_noted = noted,
                           .is_far = noted && tide_partition_has_read_far(partition),
                           .is_closed = closed};
-  if (partition->commit.is_far && !last.is_far) { /* it may be what counts from now on */
+  if (partition->commit.is_far && !last.is_far) { /* this commit may take effect from now on */
     partition->commit.is_far = FALSE;
     partition->commit.sequence = last.sequence;
   }
   partition->commit.stored_offset = offset;
   partition->offsets.finished_ms = -1;
-  if (asked->len >= MAX_ASKED) /* no answer since long: what is committed seems older than it is */
+  if (asked->len >= MAX_ASKED) /* no answers for a long time: the committed offset seems older than it is */
     g_array_remove_range(asked, 1, MAX_ASKED / 2);
   g_array_append_val(asked, last);
 }
 
-/* The commit at @index was refused: the next one adds what it would have added. */
+/* Drops the refused commit at @index: the next one takes over what it covered. */
 static void
 drop_asked(TidePartition *partition, guint index)
 {
@@ -692,13 +694,13 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
     n = g_array_index(asked, TideAskedCommit, i).offset == offset ? i + 1 : 0;
   if (!good) {
     if (offset == partition->commit.stored_offset)
-      partition->commit.stored_offset = -1; /* once more */
+      partition->commit.stored_offset = -1; /* commit again */
     if (n > 0)
       drop_asked(partition, n - 1);
     return;
   }
   partition->commit.offset = offset;
-  if (n == 0) { /* one that was refused, and that librdkafka has tried once more */
+  if (n == 0) { /* librdkafka has repeated a refused commit */
     if (offset >= tide_partition_position(partition))
       partition->offsets.finished_ms = -1;
     return;
@@ -706,7 +708,7 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
   const TideAskedCommit *answered = &g_array_index(asked, TideAskedCommit, n - 1);
   const TideAskedCommit *last = &g_array_index(asked, TideAskedCommit, asked->len - 1);
   if (answered->is_noted)
-    partition->commit.needs_opening = partition->commit.is_untold = FALSE;
+    partition->commit.needs_opening = partition->commit.is_unannounced = FALSE;
   partition->commit.is_closed = answered->is_closed;
   partition->commit.is_far = answered->is_far && last->is_far;
   partition->commit.sequence = answered->sequence;
@@ -717,9 +719,9 @@ gboolean
 tide_partition_repeats(TidePartition *partition, gint64 offset, gint64 now_us)
 {
   TideRepeated *repeated = &partition->uncertain.repeated;
-  if (now_us >= repeated->until_us || repeated->left_messages == 0 || offset >= repeated->end_offset)
+  if (now_us >= repeated->until_us || repeated->remaining_messages == 0 || offset >= repeated->end_offset)
     return FALSE;
-  repeated->left_messages--;
+  repeated->remaining_messages--;
   return TRUE;
 }
 

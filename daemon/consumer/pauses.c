@@ -2,19 +2,19 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* librdkafka throws prefetched messages away at a pause, and keeps a little memory of each: a partition changes no more
- * than once a second, whatever the reasons. */
+/* librdkafka drops prefetched messages at a pause and keeps a little memory of each pause, so a partition changes at
+ * most once a second. */
 #define PAUSE_INTERVAL_US TIDE_US_PER_S
 
-/* So long nothing is read while memory is spent, and then partitions pause. Nothing is polled meanwhile, so a rebalance
- * waits; and where that long makes less than a twentieth of the budget free, much longer for what was prefetched. */
+/* Time without reading while memory is spent, before partitions pause. Nothing is polled meanwhile, so a rebalance
+ * waits. If it frees less than a twentieth of the budget, prefetched messages keep the budget spent much longer. */
 #define HOLD_US (2 * TIDE_US_PER_S)
 
-/* Dead letters begin and stop to hold this often at the most: a pause throws away what was prefetched. */
+/* Minimum time between changes of the pause for dead letters: each pause drops prefetched messages. */
 #define HOLD_INTERVAL_US TIDE_US_PER_S
 
-/* What is kept of dead letters behind held offsets takes this fraction of the budget at the most, each partition of
- * each consumer as much. */
+/* Kept dead letters after held offsets may use this fraction of the budget, shared equally by the partitions of all
+ * consumers. */
 #define KEPT_LETTERS_PART_OF 8u
 
 void
@@ -33,7 +33,7 @@ tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
                                                NULL);
 }
 
-/* Tells librdkafka when "any reason to pause" has changed, as soon as it may be told. */
+/* Tells librdkafka that the partition pauses or resumes, as soon as a change is allowed. */
 static void
 apply_pause(TidePauses *pauses, TidePartition *partition, gint64 now_us)
 {
@@ -88,7 +88,7 @@ pause_for_memory(TidePauses *pauses, gboolean should, gint64 now_us)
   set_all(pauses, TIDE_PAUSE_MEMORY, should);
 }
 
-/* Begins and ends to hold for memory. */
+/* Begins or ends a hold for memory. */
 static void
 hold_for_memory(TidePauses *pauses, gint64 now_us)
 {
@@ -110,8 +110,7 @@ tide_pauses_apply_backpressure(TidePauses *pauses, gint64 now_us)
 {
   if (pauses->waits)
     apply_waiting_pauses(pauses, now_us);
-  /* What followed messages that are written by now is memory that nobody else gives back: were it kept, it could be all
-   * of the budget, and nothing would be read any more. */
+  /* Only this returns the memory of written messages. Without it they could fill the budget and stop reading. */
   gboolean is_short = pauses->memory_paused || pauses->memory_held_us != 0;
   for (guint i = 0; is_short && i < pauses->context.partitions->len; i++)
     tide_partition_trim(tide_partition_at(pauses->context.partitions, i), pauses->context.budget);
@@ -139,7 +138,7 @@ tide_pauses_wait_for_crowded_table(TidePauses *pauses, TidePartition *partition,
   partition->pauses.crowded_table = crowded;
   if (is_held || (partition->pauses.reasons & TIDE_PAUSE_TABLE) != 0)
     return;
-  if (any_pauses_for_table(pauses, crowded)) { /* so holding was of no use */
+  if (any_pauses_for_table(pauses, crowded)) { /* the hold did not help */
     tide_pauses_set(pauses, partition, TIDE_PAUSE_TABLE, TRUE);
     return;
   }
@@ -187,8 +186,8 @@ tide_pauses_wait_for_memory(const TidePauses *pauses)
   return FALSE;
 }
 
-/* Whether what is known of kept dead letters behind a held offset takes all that it may. That memory comes back as they
- * are committed, which is after they are read again; that adds none. */
+/* Whether the kept dead letters after a held offset use their full share of memory. A commit returns it, after the
+ * messages are read again, which adds none. */
 static gboolean
 keeps_many_letters(const TidePauses *pauses, TidePartition *partition)
 {
@@ -213,7 +212,7 @@ tide_pauses_check_in_flight_window(TidePauses *pauses, TidePartition *partition)
   if (limit > 0 && n_messages >= limit) {
     tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, TRUE);
     pauses->span_waits |= !partition->pauses.is_paused;
-  } else if (n_messages <= limit / 2 || limit == 0) /* 0: without a bound */
+  } else if (n_messages <= limit / 2 || limit == 0) /* 0: no limit */
     tide_pauses_set(pauses, partition, TIDE_PAUSE_SPAN, FALSE);
 }
 
@@ -269,7 +268,7 @@ tide_pauses_apply_assigned(TidePauses *pauses)
   if (pauses->dead_letters_paused)
     set_all(pauses, TIDE_PAUSE_DEAD_LETTERS, TRUE);
   for (guint i = 0; i < pauses->context.partitions->len; i++)
-    if (tide_partition_at(pauses->context.partitions, i)->commit.is_untold)
+    if (tide_partition_at(pauses->context.partitions, i)->commit.is_unannounced)
       tide_pauses_set(pauses, tide_partition_at(pauses->context.partitions, i), TIDE_PAUSE_COMMIT, TRUE);
 }
 
@@ -282,7 +281,7 @@ tide_pauses_lift(TidePauses *pauses, const guint32 *slots, gsize n_slots)
     partition->pauses.table_held_us = 0;
     partition->pauses.reasons = 0;
     partition->pauses.crowded_table = 0;
-    partition->pauses.changed_us = 0; /* the next assignment is fetched anew anyway */
+    partition->pauses.changed_us = 0; /* the next assignment fetches anew */
     apply_pause(pauses, partition, now_us);
     partition->pauses.changed_us = 0;
   }
@@ -317,7 +316,7 @@ tide_pauses_halt_at_message(TidePauses *pauses, TidePartition *partition, gint64
   partition->halt.note = (TideHaltNote){TIDE_HALT_MESSAGE, offset};
   partition->commit.needs_opening = TRUE;
   if (!tide_rewind_add_letter(&partition->rewind, offset, TIDE_LETTER_OF_HALT, partition->commit.offset)) {
-    halt(pauses, partition, text); /* once more, after a rewind: it was told and counted then */
+    halt(pauses, partition, text); /* again after a rewind: it was logged and counted the first time */
     return;
   }
   tide_counter_inc(pauses->messages_held);

@@ -5,12 +5,12 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* With --until-end: longer than one question to the schema registry may take. */
+/* With --until-end: longer than one request to the schema registry may take. */
 #define AWAITED_AT_END_US (15 * TIDE_US_PER_S)
 
 /* ---- holding ---- */
 
-/* What was asked to be committed does not say yet that the offset stays behind. */
+/* The requested commits do not say yet that the offset is held. */
 static void
 begin_pending(TidePartition *partition)
 {
@@ -18,12 +18,12 @@ begin_pending(TidePartition *partition)
     tide_partition_open(partition);
 }
 
-/* Message @sequence, which need not have begun. */
+/* Describes message @sequence, which may not have begun. */
 static TideHeldMessage
 held_message(const TidePartition *partition, guint32 sequence, gint64 until_us)
 {
   const TideOffsets *offsets = &partition->offsets;
-  /* What comes next, or will, whether the brokers are asked just now where it stands or not. */
+  /* The next message, even while the brokers are being asked for its position. */
   gint64 next_offset = MAX(offsets->mark, partition->commit.start_offset);
   TideHeldMessage message = {.sequence = sequence, .offset = next_offset, .timestamp_ms = -1, .until_us = until_us};
   if (sequence - offsets->head < tide_offsets_span(offsets)) {
@@ -98,21 +98,21 @@ static void
 take_finding(TidePartition *partition, gconstpointer data, gint64 now_us)
 {
   const TideFinding *finding = data;
-  gboolean owns = tide_partition_owns(partition, finding->source); /* else it is read again anyway */
+  gboolean owns = tide_partition_owns(partition, finding->source); /* otherwise it is read again anyway */
   if (finding->kind == TIDE_FOUND_CONTESTED && owns)
     tide_rewind_hold(partition, finding->source, finding->until_us, finding->is_watched);
   if (finding->kind == TIDE_FOUND_REPLACED && owns)
     tide_rewind_end_hold(partition, finding->source);
-  if (finding->kind == TIDE_FOUND_FORGOTTEN && partition->assigned) /* a stale one may land over what is read now */
+  if (finding->kind == TIDE_FOUND_FORGOTTEN && partition->assigned) /* a late row may overwrite what is read now */
     tide_rewind_hold_all(partition, owns ? finding->source.sequence : partition->offsets.head, finding->until_us);
 }
 
-/* Hands @what, which is said of @source, to its partition; what is too old for its partition to be known counts for
- * each. */
+/* Calls @take with @what for the partition of @source. If the source is too old for its partition to be known, every
+ * partition takes it. */
 static void
-tell_partition(const TideAssignments *assignments, TideSourceRef source,
-               void (*take)(TidePartition *partition, gconstpointer what, gint64 now_us), gconstpointer what,
-               gint64 now_us)
+apply_to_partition(const TideAssignments *assignments, TideSourceRef source,
+                   void (*take)(TidePartition *partition, gconstpointer what, gint64 now_us), gconstpointer what,
+                   gint64 now_us)
 {
   GHashTableIter iter;
   gpointer each;
@@ -133,9 +133,9 @@ tide_rewind_take_judgement(const TideAssignments *assignments, const TideBatch *
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
   for (gsize i = 0; judgement->doubt.until_us > 0 && i < n_sources; i++)
-    tell_partition(assignments, sources[i].ref, take_doubt, &judgement->doubt, now_us);
+    apply_to_partition(assignments, sources[i].ref, take_doubt, &judgement->doubt, now_us);
   for (guint i = 0; i < judgement->n_findings; i++)
-    tell_partition(assignments, judgement->findings[i].source, take_finding, &judgement->findings[i], now_us);
+    apply_to_partition(assignments, judgement->findings[i].source, take_finding, &judgement->findings[i], now_us);
 }
 
 gboolean
@@ -154,11 +154,11 @@ tide_rewind_prepare(TidePartition *partition, gint64 now_us)
 gboolean
 tide_rewind_find_stale_rows(TidePartition *partition, const TideAccumulator *accumulator)
 {
-  /* Of a partition that has lost rows to a cancelled batch nothing is waited for: they are not sent. */
+  /* A partition that lost rows to a cancelled batch does not wait: those rows are not sent. */
   gboolean is_due = partition->rewind.is_due && partition->rewind.cancelled_us == 0;
   if (!partition->assigned || (!is_due && !tide_partition_has_stale_rows(partition)))
     return FALSE;
-  g_autoptr(GHashTable) others = g_hash_table_new(NULL, NULL); /* what is too old to be known may be of @partition */
+  g_autoptr(GHashTable) others = g_hash_table_new(NULL, NULL); /* sources too old to be known may be of @partition */
   GHashTableIter iter;
   gpointer number, its;
   g_hash_table_iter_init(&iter, partition->assignment.all->partitions);
@@ -168,7 +168,7 @@ tide_rewind_find_stale_rows(TidePartition *partition, const TideAccumulator *acc
       g_hash_table_add(others, number);
   if (tide_accumulator_has_others(accumulator, others))
     return TRUE;
-  partition->rewind.stale_to_offset = -1; /* none comes any more */
+  partition->rewind.stale_to_offset = -1; /* no more can come */
   return FALSE;
 }
 
@@ -187,9 +187,9 @@ tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context)
                                           "Rewinds that got no further than the rewind before", NULL);
 }
 
-/* @partition was rewound where it had been before. */
+/* Reports that @partition was rewound to the same offset as before. */
 static void
-tell_in_vain(TideRewinds *rewinds, const TidePartition *partition, gint64 now_us)
+report_in_vain(TideRewinds *rewinds, const TidePartition *partition, gint64 now_us)
 {
   const TideRewind *rewind = &partition->rewind;
   if (rewind->n_in_vain == 0)
@@ -200,13 +200,12 @@ tell_in_vain(TideRewinds *rewinds, const TidePartition *partition, gint64 now_us
       TIDE_LOG_FIELDS({"TOPIC", partition->topic}, {"PARTITION", tide_log_number(partition->partition).text},
                       {"SOURCE", partition->source}, {"OFFSET", tide_log_number(rewind->offset).text}),
       "topic '%s' partition %d was read again from offset %" G_GINT64_FORMAT
-      " on before, and nothing behind it could be committed since: it is not read again within the next "
-      "%" G_GINT64_FORMAT
-      " s; where the group rebalances again and again, 'revoked' and 'partitions-lost' in the log say when",
+      " without progress; not reading it again for %" G_GINT64_FORMAT
+      " s; if the group rebalances repeatedly, 'revoked' and 'partitions-lost' in the log show when",
       partition->topic, partition->partition, rewind->offset, (rewind->backs_off_until_us - now_us) / TIDE_US_PER_S);
 }
 
-/* The next message of @partition that is read is to be that of @offset: it joins @moves. */
+/* Adds to @moves that the next message read of @partition is that at @offset. */
 static void
 note_move(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reason, gint64 offset, GArray *moves)
 {
@@ -220,11 +219,11 @@ note_move(TideRewinds *rewinds, TidePartition *partition, TideRewindReason reaso
                   TIDE_LOG_FIELDS({"TOPIC", partition->topic},
                                   {"PARTITION", tide_log_number(partition->partition).text},
                                   {"SOURCE", partition->source}, {"OFFSET", tide_log_number(offset).text}),
-                  "topic '%s' partition %d is read again from offset %" G_GINT64_FORMAT " on, because %s",
+                  "reading topic '%s' partition %d again from offset %" G_GINT64_FORMAT ", because %s",
                   partition->topic, partition->partition, offset, tide_rewind_kinds[reason].text);
 }
 
-/* @moves are one for the input: for a group without cooperation each would be an assignment of all partitions. */
+/* Makes all moves in one call: without cooperative rebalancing each call assigns all partitions again. */
 static void
 make_moves(TideRewinds *rewinds, const GArray *moves)
 {
@@ -233,10 +232,10 @@ make_moves(TideRewinds *rewinds, const GArray *moves)
   for (guint i = 0; i < moves->len; i++)
     tide_pauses_lift(pauses, &g_array_index(moves, TideInputMove, i).slot, 1);
   tide_input_move(rewinds->context.input, (const TideInputMove *)(gconstpointer)moves->data, moves->len);
-  tide_pauses_apply_assigned(pauses); /* behind the moves: a resume would take them back */
+  tide_pauses_apply_assigned(pauses); /* after the moves: a resume would undo them */
 }
 
-/* A run that is to end does not wait for ever; nothing is committed behind the message. */
+/* A run to the end does not wait forever; nothing is committed after the message. */
 static void
 halt_if_in_vain(TideRewinds *rewinds, TidePartition *partition, gint64 now_us)
 {
@@ -248,12 +247,13 @@ halt_if_in_vain(TideRewinds *rewinds, TidePartition *partition, gint64 now_us)
     return;
   tide_pauses_halt_partition(
       rewinds->context.pauses, partition,
-      g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
-                      ": the schema registry cannot be asked for its schema %u: %s; see that it answers, and run again",
-                      partition->topic, partition->partition, awaited->offset, awaited->id, trouble));
+      g_strdup_printf(
+          "topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
+          ": cannot fetch its schema %u from the schema registry: %s; make the registry available, then run again",
+          partition->topic, partition->partition, awaited->offset, awaited->id, trouble));
 }
 
-/* It drops nothing: what was read before the message is on its way as ever. */
+/* Continues at a message whose schema has arrived. Earlier messages stay in flight. */
 static void
 look_for_schema(TideRewinds *rewinds, TidePartition *partition, gint64 now_us, GArray *moves)
 {
@@ -277,7 +277,7 @@ tide_rewinds_run(TideRewinds *rewinds, gint64 now_us)
     if (tide_rewind_prepare(partition, now_us)) {
       tide_partition_rewind(partition, context->budget, now_us, rewinds->context.settle_us);
       note_move(rewinds, partition, reason, partition->commit.start_offset, moves);
-      tell_in_vain(rewinds, partition, now_us);
+      report_in_vain(rewinds, partition, now_us);
     } else if (partition->assigned && partition->awaited.is_awaited && partition->halt.text == NULL)
       look_for_schema(rewinds, partition, now_us, moves);
   }

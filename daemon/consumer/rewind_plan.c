@@ -2,25 +2,24 @@
 
 #include "util/clock.h"
 
-/* So many messages are held one by one; one more is held with all that comes after it. */
+/* Up to this many messages are held one by one; the next one is held with all later messages. */
 #define MAX_HELD 4096u
 
-/* One that gets no further than the one before waits for a second, doubled so often at the most. */
+/* A rewind without progress waits one second, doubled with each repetition, at most this often. */
 #define MAX_DOUBLED 10u
 
-/* But one for refused rows no longer than this: what it is for is forgotten after ten minutes (rows/solo_keys.c). */
+/* A rewind for refused rows waits at most this long: its purpose is forgotten after ten minutes (rows/solo_keys.c). */
 #define MAX_REFUSED_WAIT_US (60 * TIDE_US_PER_S)
 
 const TideRewindKind tide_rewind_kinds[TIDE_REWIND_N_REASONS] = {
     [TIDE_REWIND_CONFLICT] = {"reason=\"conflict\"",
-                              "calls without an answer may have overwritten newer values of the same cells and times"},
-    [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"", "more calls had no answer than could be remembered"},
-    [TIDE_REWIND_REFUSED] = {"reason=\"refused\"",
-                             "HBase refused a row that several messages made, and each of them is written by itself "
-                             "to find out which one it refuses"},
-    [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"",
-                               "rows that it shared with a partition that was taken away were not sent"},
-    [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the question for the schema of its next message was answered"},
+                              "unanswered calls may have overwritten newer values of the same cells and times"},
+    [TIDE_REWIND_OVERFLOW] = {"reason=\"overflow\"", "more calls went unanswered than could be remembered"},
+    [TIDE_REWIND_REFUSED] =
+        {"reason=\"refused\"",
+         "HBase refused a row made by several messages, and writing each alone shows which one it refuses"},
+    [TIDE_REWIND_CANCELLED] = {"reason=\"cancelled\"", "rows shared with a revoked partition were not sent"},
+    [TIDE_REWIND_SCHEMA] = {"reason=\"schema\"", "the schema registry answered about its next message"},
 };
 
 void
@@ -70,15 +69,15 @@ tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us)
 {
   if (!tide_rewind_is_pending(rewind) || offset < 0)
     return NULL;
-  gint64 left_s = rewind->is_due ? 0 : MAX(tide_rewind_due_us(rewind) - now_us, 0) / TIDE_US_PER_S;
-  return g_strdup_printf("nothing behind offset %" G_GINT64_FORMAT
-                         " is committed before it is read again from there on, in %" G_GINT64_FORMAT " s, because %s",
-                         offset, left_s, tide_rewind_kinds[tide_rewind_reason(rewind)].text);
+  gint64 remaining_s = rewind->is_due ? 0 : MAX(tide_rewind_due_us(rewind) - now_us, 0) / TIDE_US_PER_S;
+  return g_strdup_printf("the committed offset stays at %" G_GINT64_FORMAT
+                         " until tidemark reads the partition again from there, in %" G_GINT64_FORMAT " s, because %s",
+                         offset, remaining_s, tide_rewind_kinds[tide_rewind_reason(rewind)].text);
 }
 
 /* ---- what is held ---- */
 
-/* The place of @sequence among those that are held, or where it would be. */
+/* Index of @sequence in @held, or where it would be inserted. */
 static guint
 find_held(const GArray *held, guint32 sequence)
 {
@@ -142,8 +141,7 @@ tide_rewind_add_overflow(TideRewind *rewind, const TideHeldMessage *message)
     g_array_set_size(held, held->len - 1);
 }
 
-/* A rewind that gets no further than the one before, as where rows are cancelled again and again, is not worth much:
- * the next one waits, longer each time. */
+/* A rewind without progress, as with repeated cancellations, is of little use: the next one waits longer each time. */
 static void
 back_off(TideRewind *rewind, gint64 offset, gint64 now_us, gint64 settle_us)
 {
@@ -164,7 +162,8 @@ tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now
     overflows[0] = overflows[1];
     overflows[1].until_us = 0;
   }
-  overflows[0].sequence += shift; /* the messages before it are read again, too: what is committed is as far away */
+  /* Earlier messages are read again too, so the distance to the committed offset is the same. */
+  overflows[0].sequence += shift;
   overflows[1].sequence += shift;
   g_array_set_size(rewind->held, 0);
   rewind->cancelled_us = rewind->refused_us = 0;
@@ -174,7 +173,7 @@ tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now
 
 /* ---- dead letters that are kept ---- */
 
-/* The place of a dead letter among those that are kept, or where it would be. */
+/* Index of a dead letter in @letters, or where it would be inserted. */
 static guint
 find_letter(const GArray *letters, gint64 offset, gint32 reading_index)
 {
@@ -216,7 +215,7 @@ gboolean
 tide_rewind_has_letter(const TideRewind *rewind, gint64 offset)
 {
   const GArray *letters = rewind->kept_letters;
-  guint at = find_letter(letters, offset, TIDE_LETTER_GIVEN_UP);
+  guint at = find_letter(letters, offset, TIDE_LETTER_CANCELLED);
   return at < letters->len && g_array_index(letters, TideKeptLetter, at).offset == offset;
 }
 
@@ -229,7 +228,7 @@ tide_rewind_count_letters(TideRewind *rewind, gint64 offset)
     g_array_index(letters, TideKeptLetter, at).is_counted = TRUE;
 }
 
-/* The place of the first range that does not end before @offset. */
+/* Index of the first range that does not end before @offset. */
 static guint
 find_ended(const GArray *ended, gint64 offset)
 {

@@ -281,16 +281,16 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us, guint64 *ret_held
   }
   tide_regions_stop(pipeline->parts.regions);
   tide_gateways_stop(pipeline->parts.gateways);
-  gboolean left_work = FALSE;
+  gboolean work_remains = FALSE;
   guint64 n_held = 0;
   for (guint i = 0; i < pipeline->parts.consumers->len; i++) {
     TideConsumerState state = tide_consumer_state_racy(g_ptr_array_index(pipeline->parts.consumers, i));
-    left_work |= state.left_work;
-    n_held += state.left_held;
+    work_remains |= state.work_remains;
+    n_held += state.remaining_held;
   }
   if (ret_held_messages != NULL)
     *ret_held_messages = n_held;
-  return left_work ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK;
+  return work_remains ? TIDE_EXIT_TEMPFAIL : TIDE_EXIT_OK;
 }
 
 void

@@ -675,13 +675,13 @@ class Batch:
         for source in {source for source, stand in self.stands.items() if stand.cause} ^ told:
             self.fail(self.scenario_of(source[0]), "halt", f"of {source} is {'told' if source in told else 'not told'} by the log")
         unsigned = sum(stand.is_unsigned for stand in self.stands.values())
-        found = sum(map(int, re.findall(r"(\d+) partitions? continue at committed offsets without a note", logs)))
+        found = sum(map(int, re.findall(r"(\d+) partitions? resumed at committed offsets that have no note", logs)))
         if found < unsigned:  # of one beyond the end, too, before that is known
             self.fail("batch", "unsigned", f"the log tells of {found} offsets without a note, not of {unsigned} at least")
-        for reason, pattern in (("start", r"(\d+) older messages are left out"),
-                                ("retention", r"(\d+) messages of \d+ partitions? were deleted before they were read")):
+        for reason, pattern in (("start", r"leaving out ([\d,]+) messages?"),
+                                ("retention", r"lost ([\d,]+) messages? of \d+ partitions?, deleted")):
             expected = sum(stand.left_out[1] for stand in self.stands.values() if stand.left_out[0] == reason and not stand.cause)
-            found = sum(map(int, re.findall(pattern, logs)))
+            found = sum(int(number.replace(",", "")) for number in re.findall(pattern, logs))
             if found < expected or found > expected and not self.is_disturbed:
                 self.fail("batch", "left out", f"the log tells of {found} messages for '{reason}', not of {expected}")
 

@@ -470,7 +470,7 @@ class Load(LoadCase):
         self.assertTrue(100 <= bad <= of_all, "what is bad is a part of what came")
         self.assertNotIn("offset", said)
         for line in re.findall("stopping with .*", said):
-            self.assertRegex(line, r"\d+ messages unfinished: no mark is behind them, the same command reads them again")
+            self.assertRegex(line, r"[\d,]+ messages? unfinished; run the same command again to read on from there")
         self.assertIn("no more are kept: see by '--dry-run' what the files hold, ", said)
         self.assertNotIn("restart", said)
         self.assertNotIn("nothing was written", said, "which this says already")

@@ -377,7 +377,7 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
                            .again = load->options->again,
                            .was_begun = is_begun,
                            .was_stopped = good && *load->stop != 0,
-                           .left_work = good && stop_code != TIDE_EXIT_OK,
+                           .work_remains = good && stop_code != TIDE_EXIT_OK,
                            .failed = !good};
   call->exit_code = tide_load_report(&result);
   return good;

@@ -214,7 +214,7 @@ tide_load_report(const TideLoadResult *result)
   guint n_problems = tide_load_report_problems(result->load);
   if (report_marks(result->load))
     return TIDE_EXIT_IO;
-  if (result->was_stopped || result->left_work) {
+  if (result->was_stopped || result->work_remains) {
     tide_say("tidemark load: %s; written messages are marked, and %s continues there%s",
              result->was_stopped ? "stopped" : "some messages read are not written yet",
              result->again ? "the command without '--again'" : "the same command",

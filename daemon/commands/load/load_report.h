@@ -21,7 +21,7 @@ typedef struct TideLoadResult {
   gboolean again;       /* the load was to start again */
   gboolean was_begun;   /* an earlier load has begun some of its files */
   gboolean was_stopped; /* by a signal */
-  gboolean left_work;   /* some messages read are not written */
+  gboolean work_remains; /* some messages read are not written */
   gboolean failed;      /* it could not continue; the caller reports why */
 } TideLoadResult;
 

@@ -100,8 +100,8 @@ test_u4_without_a_place_for_dead_letters_each_partition_holds_and_says_so(Pipeli
   pipeline_fixture_wait_committed(fixture, 1, 1);
   running_pipeline_wait_halted(running);
   running_pipeline_assert_reason(running, "partition 0 is halted at offset 0");
-  running_pipeline_assert_reason(running, "partition 1 is halted at offset 1: HBase refuses its row 'host2");
-  running_pipeline_assert_reason(running, "neither dead_letters.topic nor a file is there");
+  running_pipeline_assert_reason(running, "partition 1 is halted at offset 1: HBase refuses row 'host2");
+  running_pipeline_assert_reason(running, "no dead-letter file or topic is configured");
   g_assert_cmpint(running_pipeline_stop(running, 0), ==, 0);
 }
 

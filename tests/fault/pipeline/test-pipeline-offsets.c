@@ -46,7 +46,7 @@ test_halt_outlasts_the_process_and_the_growing_topic(PipelineFixture *fixture, g
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 50);
   RunningPipeline *running = start(fixture, kafka);
   running_pipeline_wait_halted(running);
-  running_pipeline_wait_not_ready(running, "offset 50 is to be read next, but the partition ends at 1");
+  running_pipeline_wait_not_ready(running, "the next offset is 50, but the partition ends at 1");
   /* At once, for the next owner of a process that is killed. */
   while (pipeline_fixture_committed(fixture, 0) != 0)
     pipeline_fixture_wait_a_little(pipeline_fixture_deadline_us(), "the log's beginning is committed");
@@ -58,7 +58,7 @@ test_halt_outlasts_the_process_and_the_growing_topic(PipelineFixture *fixture, g
     produce(fixture, 60);
     running = start(fixture, kafka);
     running_pipeline_wait_halted(running);
-    running_pipeline_wait_not_ready(running, "offset 50 was to be read next");
+    running_pipeline_wait_not_ready(running, "the next offset was 50");
     running_pipeline_wait_not_ready(running, "tidemark offsets move --to past-halt metrics:0");
     running_pipeline_end(running);
   }

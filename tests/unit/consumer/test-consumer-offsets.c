@@ -95,8 +95,8 @@ find_recreated(ConsumerFixture *fixture)
 CONSUMER_TEST(plain, "/consumer-offsets/halted/K1-commits-the-logs-beginning")
 {
   find_recreated(fixture);
-  assert_says(fixture, "offset 1000 is to be read next, but the partition ends at 10");
-  assert_says(fixture, "run 'tidemark offsets move --to past-halt t:0' to read on at 3");
+  assert_says(fixture, "the next offset is 1000, but the partition ends at 10");
+  assert_says(fixture, "run 'tidemark offsets move --to past-halt t:0' to continue at 3");
   tide_consumer_commits_store_marks(&fixture->consumer->commits);
   ASSERT_ASKED(fixture, "pause 0, commit 0 3, ");
   handlers_of(fixture)->committed(0, 3, TRUE, handlers_of(fixture)->data);
@@ -122,7 +122,7 @@ CONSUMER_TEST(plain, "/consumer-offsets/halted/K1-completions-move-no-offset")
   receive(fixture, 6, GOOD); /* not read before it is located */
   TideInputLog replaced = {.wanted_offset = 5, .committed_offset = -1, .begin_offset = 0, .end_offset = 500};
   g_assert_cmpint(locate(fixture, 0, &replaced), ==, TIDE_INPUT_HALTED);
-  assert_says(fixture, "offset 5 was to be read next; the topic was deleted and created again");
+  assert_says(fixture, "the next offset was 5; the topic was deleted and created again");
   tide_consumer_commits_store_marks(&fixture->consumer->commits);
   handlers_of(fixture)->committed(0, 0, TRUE, handlers_of(fixture)->data);
   acknowledge(fixture, &call);
@@ -144,7 +144,7 @@ CONSUMER_TEST(plain, "/consumer-offsets/halted/K1-noted-halt-is-kept")
                       .begin_offset = 4,
                       .end_offset = 5000};
   g_assert_cmpint(assign_log(fixture, 0, &log), ==, TIDE_INPUT_HALTED);
-  assert_says(fixture, "offset 1000 was to be read next");
+  assert_says(fixture, "the next offset was 1000");
   receive(fixture, 4, GOOD);
   g_assert_true(tide_accumulator_is_empty(fixture->consumer->accumulator));
   take_away(fixture, 0, FALSE);
@@ -191,10 +191,10 @@ CONSUMER_TEST(plain, "/consumer-offsets/halt/K2-replaced-log-is-known-after-a-re
   take_away(fixture, 0, FALSE);
   TideInputLog replaced = {.wanted_offset = -1, .committed_offset = -1, .end_offset = 500, .start_offset = 500};
   g_assert_cmpint(assign_log(fixture, 0, &replaced), ==, TIDE_INPUT_HALTED);
-  assert_says(fixture, "offset 5 was to be read next; the topic was deleted and created again");
+  assert_says(fixture, "the next offset was 5; the topic was deleted and created again");
   take_away(fixture, 0, FALSE);
   /* Of an assignment in which it was never located nothing is known. */
-  tide_group_memory_give_up(memory, "t", 0, (TideOwnCommit){9, 9, 1});
+  tide_group_memory_release(memory, "t", 0, (TideOwnCommit){9, 9, 1});
   (void)handlers_of(fixture)->assigned("t", 0, handlers_of(fixture)->data);
   take_away(fixture, 0, FALSE);
   g_assert_cmpint(tide_group_memory_find(memory, "t", 0).offset, ==, 9);

@@ -51,7 +51,7 @@ test_new_one_has_nothing_but_its_time(Fixture *fixture, gconstpointer data)
 {
   TideConsumerState state = tide_consumer_status_read_racy(&fixture->status);
   g_assert_cmpint(state.last_round_us, ==, 77);
-  g_assert_cmpint(state.had_assignment + state.finished + state.left_work + state.fatal + state.denied, ==, 0);
+  g_assert_cmpint(state.had_assignment + state.finished + state.work_remains + state.fatal + state.denied, ==, 0);
   g_assert_cmpuint(state.assigned + state.halted + state.paused, ==, 0);
   g_assert_cmpint(state.oldest_us, ==, 0);
   g_assert_null(tide_consumer_status_halt_text(&fixture->status));
@@ -63,7 +63,8 @@ test_new_one_has_nothing_but_its_time(Fixture *fixture, gconstpointer data)
     atomic_store(&(fixture)->status.stored, TRUE);                                                                     \
     TideConsumerState state_ = tide_consumer_status_read_racy(&(fixture)->status);                                     \
     g_assert_true(state_.member);                                                                                      \
-    g_assert_cmpint(state_.had_assignment + state_.finished + state_.left_work + state_.fatal + state_.denied, ==, 1); \
+    g_assert_cmpint(state_.had_assignment + state_.finished + state_.work_remains + state_.fatal + state_.denied, ==,  \
+                    1);                                                                                                \
     atomic_store(&(fixture)->status.stored, FALSE);                                                                    \
   } while (0)
 
@@ -72,7 +73,7 @@ test_each_flag_is_read_as_itself(Fixture *fixture, gconstpointer data)
 {
   ASSERT_READ_ALONE(fixture, had_assignment, had_assignment);
   ASSERT_READ_ALONE(fixture, end.finished, finished);
-  ASSERT_READ_ALONE(fixture, left_work, left_work);
+  ASSERT_READ_ALONE(fixture, work_remains, work_remains);
   ASSERT_READ_ALONE(fixture, fatal, fatal);
   ASSERT_READ_ALONE(fixture, denied, denied);
 }

@@ -571,7 +571,7 @@ CONSUMER_TEST(plain, "/consumer/rewind/A4-stop-tells-how-many-are-held")
   TideConsumer *consumer = tide_consumer_start(&context, 1, &error);
   g_assert_no_error(error);
   g_assert_true(tide_consumer_join_until(consumer, tide_now_us() + PATIENCE_US));
-  g_assert_cmpuint(tide_consumer_state_racy(consumer).left_held, <=, 10);
+  g_assert_cmpuint(tide_consumer_state_racy(consumer).remaining_held, <=, 10);
   tide_consumer_free(consumer);
 }
 
@@ -580,7 +580,7 @@ CONSUMER_TEST(plain, "/consumer/rewind/A4-stop-tells-how-many-are-held")
 static gboolean
 is_finished(const ConsumerFixture *fixture)
 {
-  tide_consumer_look_whether_finished(fixture->consumer);
+  tide_consumer_update_finished(fixture->consumer);
   return tide_consumer_status_read_racy(&fixture->consumer->status).finished;
 }
 

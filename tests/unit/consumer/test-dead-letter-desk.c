@@ -300,7 +300,7 @@ test_refused_row_holds_where_that_is_chosen(Fixture *fixture, gconstpointer opti
   assert_no_dead_letter(fixture);
   g_autofree char *text = tide_consumer_status_halt_text(&fixture->bare.status);
   g_assert_nonnull(
-      strstr(text, "offset 5: HBase refuses its row 'a' of table 'LATEST': too large; on_bad_message: stop"));
+      strstr(text, "offset 5: HBase refuses row 'a' of table 'LATEST': too large; on_bad_message is 'stop'"));
   g_assert_cmpuint(bare_consumer_sum(&fixture->bare, "tidemark_messages_halted_total"), ==, 1);
   assert_unfinished(fixture, 1, -1);
 }
@@ -333,7 +333,7 @@ test_R2_what_is_read_again_is_told_once(Fixture *fixture, gconstpointer options)
   GArray *ended = g_array_new(FALSE, FALSE, sizeof(TideEndedRange));
   g_array_append_val(ended, written);
   tide_rewind_set_ended(&partition->rewind, ended, 9);
-  g_assert_true(tide_rewind_add_letter(&partition->rewind, 6, TIDE_LETTER_GIVEN_UP, -1));
+  g_assert_true(tide_rewind_add_letter(&partition->rewind, 6, TIDE_LETTER_CANCELLED, -1));
   for (gint64 offset = 5; offset <= 10; offset += 2) {
     receive(fixture, offset, GOOD);
     write_all(fixture, 1);

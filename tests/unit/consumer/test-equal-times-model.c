@@ -210,7 +210,7 @@ deliver(World *world, guint p)
   TidePartition *partition = consumer->partitions[p];
   gint64 offset = consumer->next_offset[p];
   if (offset >= log->messages->len || tide_partition_span(partition) >= SPAN || partition->halt.text != NULL ||
-      partition->commit.is_untold)
+      partition->commit.is_unannounced)
     return;
   consumer->next_offset[p]++;
   const Message *message = &g_array_index(log->messages, Message, offset);
@@ -275,7 +275,7 @@ take_partition(World *world, guint p, int owner)
   consumer->next_offset[p] = from.start_offset;
   if (partition->commit.needs_opening)
     commit(world, p, FALSE);
-  partition->commit.is_untold = partition->commit.needs_opening; /* A9 */
+  partition->commit.is_unannounced = partition->commit.needs_opening; /* A9 */
 }
 
 /* What rewind.c does of each partition now and then. */
@@ -675,7 +675,7 @@ step(World *world)
     change_regions(world);
   else if (what < 970) {
     const TidePartition *its = world->logs[p].owner >= 0 ? world->consumers[world->logs[p].owner].partitions[p] : NULL;
-    if (its != NULL && (its->offsets.mark >= 0 || its->commit.is_untold))
+    if (its != NULL && (its->offsets.mark >= 0 || its->commit.is_unannounced))
       commit(world, p, FALSE);
   } else if (what < 973)
     halt_while_held(world, p);

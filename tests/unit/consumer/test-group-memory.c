@@ -8,13 +8,13 @@ test_own_commits_are_of_a_partition(void)
 {
   TideGroupMemory *memory = tide_group_memory_new("g");
   g_assert_cmpint(tide_group_memory_find(memory, "t", 0).offset, ==, -1);
-  tide_group_memory_give_up(memory, "t", 0, (TideOwnCommit){7, 8, 100});
-  tide_group_memory_give_up(memory, "t", 1, (TideOwnCommit){-1, 8, 100}); /* nothing is known to be committed */
-  tide_group_memory_give_up(memory, "t", 0, (TideOwnCommit){9, 12, 200});
-  tide_group_memory_give_up(memory, "t", 0, (TideOwnCommit){-1, 8, 300}); /* what was known still is */
+  tide_group_memory_release(memory, "t", 0, (TideOwnCommit){7, 8, 100});
+  tide_group_memory_release(memory, "t", 1, (TideOwnCommit){-1, 8, 100}); /* nothing is known to be committed */
+  tide_group_memory_release(memory, "t", 0, (TideOwnCommit){9, 12, 200});
+  tide_group_memory_release(memory, "t", 0, (TideOwnCommit){-1, 8, 300}); /* what was known still is */
   g_assert_cmpint(tide_group_memory_find(memory, "t", 0).offset, ==, 9);
   g_assert_cmpint(tide_group_memory_find(memory, "t", 0).reached_offset, ==, 12);
-  g_assert_cmpint(tide_group_memory_find(memory, "t", 0).given_up_us, ==, 200);
+  g_assert_cmpint(tide_group_memory_find(memory, "t", 0).released_us, ==, 200);
   g_assert_cmpint(tide_group_memory_find(memory, "t", 1).offset, ==, -1);
   g_assert_cmpint(tide_group_memory_find(memory, "t/0", 0).offset, ==, -1);
   tide_group_memory_free(memory);

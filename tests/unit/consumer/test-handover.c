@@ -102,15 +102,15 @@ test_messages_behind_an_open_note_repeat(Fixture *fixture, gconstpointer data)
   const TideRepeated *repeated = &fixture->next->uncertain.repeated;
   g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
   g_assert_cmpint(repeated->end_offset, ==, 200);
-  g_assert_cmpuint(repeated->left_messages, ==, 77);
+  g_assert_cmpuint(repeated->remaining_messages, ==, 77);
   tide_rewind_hold_all(fixture->owner, 0, NOW_US + 1);
   hand_over(fixture, TRUE, 0); /* it reads far ahead, and cannot close */
   g_assert_cmpint(repeated->until_us, ==, NOW_US + SETTLE_US);
-  g_assert_cmpuint(repeated->left_messages, >, 1000000);
+  g_assert_cmpuint(repeated->remaining_messages, >, 1000000);
   fixture->context.span_messages = 5;
   TideHandoverFrom unnoted = {.committed_offset = 10, .start_offset = 10, .end_offset = -1};
   tide_handover_take(fixture->next, &unnoted, &fixture->context);
-  g_assert_cmpuint(repeated->left_messages, ==, 5);
+  g_assert_cmpuint(repeated->remaining_messages, ==, 5);
   g_assert_cmpint(repeated->end_offset, ==, G_MAXINT64);
 }
 
@@ -145,7 +145,7 @@ test_A10_what_was_read_far_is_known_beyond_the_next_owner(Fixture *fixture, gcon
 {
   tide_rewind_hold_all(fixture->owner, 0, NOW_US + 1);
   hand_over(fixture, FALSE, 0);
-  g_assert_cmpuint(fixture->next->uncertain.repeated.left_messages, >, 1000000);
+  g_assert_cmpuint(fixture->next->uncertain.repeated.remaining_messages, >, 1000000);
   for (gint64 offset = 10; offset < 13; offset++) {
     g_assert_true(tide_partition_repeats(fixture->next, offset, NOW_US + 1));
     tide_partition_skip(fixture->next, &fixture->rig.budget, &(TideMessage){.offset = offset}, TIDE_REJECT_PARSE);

@@ -205,7 +205,7 @@ test_M5_repeated_message_is_remembered_before_an_overflow(Fixture *fixture, gcon
 {
   TidePartition *partition = fixture->partition;
   gint64 until_us = tide_now_us() + 1000 * TIDE_US_PER_S;
-  partition->uncertain.repeated = (TideRepeated){.until_us = until_us, .end_offset = 10, .left_messages = 10};
+  partition->uncertain.repeated = (TideRepeated){.until_us = until_us, .end_offset = 10, .remaining_messages = 10};
   partition->rewind.overflows[0] = (TideHeldMessage){.offset = 6, .until_us = until_us - 1};
   take(fixture, 5, GOOD);
   g_assert_cmpint(partition->uncertain.doubt.until_us, ==, until_us);
@@ -220,7 +220,7 @@ test_repeated_message_is_in_doubt_up_to_its_latest_cell(Fixture *fixture, gconst
 {
   TidePartition *partition = fixture->partition;
   partition->uncertain.repeated =
-      (TideRepeated){.until_us = tide_now_us() + 1000 * TIDE_US_PER_S, .end_offset = 10, .left_messages = 10};
+      (TideRepeated){.until_us = tide_now_us() + 1000 * TIDE_US_PER_S, .end_offset = 10, .remaining_messages = 10};
   take(fixture, 5, "[{\"host\":\"a\",\"ts\":1763700000005,\"v\":1}," GOOD "]");
   g_assert_cmpint(partition->uncertain.doubt.time_ms, ==, RECORD_MS + 5);
 }
@@ -273,7 +273,7 @@ test_one_bad_reading_holds_where_that_is_chosen(Fixture *fixture, gconstpointer 
 {
   take(fixture, 5, PARTLY_BAD);
   assert_made(fixture, 0, 0);
-  assert_held(fixture, "set another on_bad_message");
+  assert_held(fixture, "change on_bad_message");
 }
 
 /* It is not passed over because nobody thought of a place. */
@@ -423,8 +423,7 @@ test_message_without_a_place_for_its_table_holds(Fixture *fixture, gconstpointer
   }
   take(fixture, 5, GOOD);
   assert_made(fixture, 0, 0);
-  assert_held(fixture,
-              "its table 'DATA_20251121' would be one more than the 16384 dated tables that a process has room for");
+  assert_held(fixture, "table 'DATA_20251121' exceeds the 16384 dated tables that one process can hold");
 }
 
 #define ADD(path, options, func) g_test_add("/intake/" path, Fixture, options, set_up, func, tear_down)

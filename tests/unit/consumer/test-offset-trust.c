@@ -88,16 +88,16 @@ test_noted_halts_last(void)
   at.log.committed_offset = 100;
   for (int cause = TIDE_HALT_BEYOND_END; cause <= TIDE_HALT_RECREATED; cause++) {
     at.note.halt = (TideHaltNote){(TideHaltCause)cause, 170};
-    at.facts.goes_on_after_deletion = FALSE;
+    at.facts.continues_after_deletion = FALSE;
     assert_halted(&at, (TideHaltCause)cause, 170);
-    at.facts.goes_on_after_deletion = TRUE;
+    at.facts.continues_after_deletion = TRUE;
     if (cause != TIDE_HALT_DELETED)
       assert_halted(&at, (TideHaltCause)cause, 170);
   }
   at.note.halt.cause = TIDE_HALT_MESSAGE; /* read once more: the configuration may have changed */
   assert_read(&at, 100, TIDE_OFFSET_PLAIN, 100, 100);
   at.note.halt.cause = TIDE_HALT_DELETED;
-  at.facts.goes_on_after_deletion = TRUE;
+  at.facts.continues_after_deletion = TRUE;
   assert_read(&at, 100, TIDE_OFFSET_PLAIN, 100, 100);
 }
 
@@ -108,7 +108,7 @@ test_deleted_messages_halt_or_are_passed(void)
   begin(&at);
   at.log.committed_offset = 60;
   assert_halted(&at, TIDE_HALT_DELETED, 60);
-  at.facts.goes_on_after_deletion = TRUE;
+  at.facts.continues_after_deletion = TRUE;
   assert_read(&at, 100, TIDE_OFFSET_DELETED, 60, 100);
   at.log.wanted_offset = 70;
   assert_read(&at, 100, TIDE_OFFSET_DELETED, 70, 100);
@@ -196,7 +196,7 @@ draw(Case *at)
   at->log.end_offset = MAX(at->log.end_offset, at->log.begin_offset);
   at->log.start_offset = CLAMP(at->log.start_offset, at->log.begin_offset, at->log.end_offset);
   gboolean *const flags[] = {&at->log.group_has_begun, &at->facts.was_stranger_seen, &at->facts.was_group_started,
-                             &at->facts.goes_on_after_deletion, &at->facts.was_log_replaced};
+                             &at->facts.continues_after_deletion, &at->facts.was_log_replaced};
   for (guint i = 0; i < G_N_ELEMENTS(flags); i++)
     *flags[i] = g_test_rand_int_range(0, 2);
   at->note.halt.cause = (TideHaltCause)g_test_rand_int_range(TIDE_HALT_NONE, TIDE_HALT_MESSAGE + 1);

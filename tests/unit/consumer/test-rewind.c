@@ -381,8 +381,8 @@ test_status_tells_of_it(Fixture *fixture, gconstpointer data)
   begin(fixture, 100, 1, &ref);
   tide_rewind_hold(fixture->partition, ref, 7 * TIDE_US_PER_S, TRUE);
   g_autofree char *text = tide_rewind_describe(&fixture->partition->rewind, 100, 2 * TIDE_US_PER_S);
-  g_assert_nonnull(strstr(text, "behind offset 100 "));
-  g_assert_nonnull(strstr(text, " in 5 s, because calls without an answer "));
+  g_assert_nonnull(strstr(text, "stays at 100 "));
+  g_assert_nonnull(strstr(text, " in 5 s, because unanswered calls may "));
 }
 
 /* @batch has one row of each of @refs. */

@@ -221,10 +221,10 @@ TEST("/bottleneck/K16-halted-is-no-matter-of-dead-letters")
   facts.halted_partitions = 3;
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway");
   facts.halted_partitions = 4;
-  facts.reason = "topic 'metrics' partition 0: offset 1000 is to be read next, but the partition ends at 0";
+  facts.reason = "topic 'metrics' partition 0: the next offset is 1000, but the partition ends at 0";
   bottleneck_assert_says(
-      &facts, "all partitions are halted until an operator acts: topic 'metrics' partition 0: offset 1000 is to be "
-              "read next, but the partition ends at 0");
+      &facts, "all partitions are halted until an operator acts: topic 'metrics' partition 0: the next offset is 1000, "
+              "but the partition ends at 0");
   facts.reason = NULL;
   assert_limit(&facts, TIDE_LIMIT_HALTED, "all partitions are halted until an operator acts: see partitions");
 }
