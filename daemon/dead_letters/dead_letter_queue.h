@@ -61,12 +61,12 @@ struct TideDeadLetterJob {
   gboolean is_further;        /* its message had one before, maybe before a rewind: the ratio counts messages */
   TideDeadLetter dead_letter; /* points into memory, but for literals */
   TideBuffer memory;          /* owned: what dead_letter points to */
-  TideBuffer row;       /* owned: with must_read, the row that HBase refused, as it was encoded: if the original is gone */
-  gint64 charged_bytes; /* the dead letters': what the budget holds for it */
-  gint64 beyond_end_us; /* the dead letters': since when its partition ends before it; 0: it does not */
-  guint32 n_failures;   /* the dead letters': times it could not be kept */
-  gboolean goes_alone;  /* the dead letters': the topic refused a batch that it was in for its size */
-  gboolean is_kept;     /* durable: the message ends as dead-lettered. FALSE: it was given up, and comes again */
+  TideBuffer row; /* owned: with must_read, the row that HBase refused, as it was encoded: if the original is gone */
+  gint64 charged_bytes;        /* the dead letters': what the budget holds for it */
+  gint64 beyond_end_us;        /* the dead letters': since when its partition ends before it; 0: it does not */
+  guint32 n_failures;          /* the dead letters': times it could not be kept */
+  gboolean must_be_sent_alone; /* the dead letters': the topic refused a batch that it was in for its size */
+  gboolean is_kept;            /* durable: the message ends as dead-lettered. FALSE: it was given up, and comes again */
 };
 
 /**

@@ -111,7 +111,7 @@ take_report(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaque)
   TideDeadLetterJob *job = message->_private;
   producer->n_under_way--;
   if (reports != NULL && message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE && !producer->sends_alone) {
-    job->goes_alone = TRUE;
+    job->must_be_sent_alone = TRUE;
     reports->n_refused_with_others++;
     tide_dead_letter_jobs_append(&dead_letters->to_send_alone, job);
     return;
@@ -285,7 +285,7 @@ tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJ
       (dead_letters->n_under_way > 0 && dead_letters->bytes_under_way + bytes > MAX_BYTES))
     return TIDE_KAFKA_DEAD_LETTER_LATER;
   TideKafkaDeadLetterSent sent = TIDE_KAFKA_DEAD_LETTER_SENT;
-  if (job->goes_alone)
+  if (job->must_be_sent_alone)
     tide_dead_letter_jobs_append(&dead_letters->to_send_alone, job);
   else
     sent = produce(&dead_letters->batching, job);

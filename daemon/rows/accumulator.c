@@ -5,31 +5,31 @@
 #include "rows/solo_keys.h"
 #include "util/clock.h"
 
-/* Batches of one lane on their way at the most, those of solo rows apart: enough to keep every writer busy with it, few
- * enough that looking for a shared key in them stays cheap. Beyond it the open rows coalesce. */
-#define MAX_ON_THE_WAY 32u
+/* Most batches of one lane in flight, not counting solo rows: enough to occupy every writer, few enough for a cheap
+ * search for a shared key. Beyond it, open rows coalesce. */
+#define MAX_IN_FLIGHT 32u
 
-/* Rows leave in rounds, of all lanes and tables together: a quiet stream's at once, but no more often than this, for a
- * call costs as much as some hundred rows. */
+/* Rows of all lanes and tables are sealed in common rounds. A quiet stream's rows leave at once, but at most this
+ * often, because a call costs as much as several hundred rows. */
 #define ROUND_PAUSE_US (5 * TIDE_US_PER_MS)
 
 #define HOUSEKEEPING_US TIDE_US_PER_S
 
-/* Solo rows that wait are looked at again after so long for each of them, which is several times what that takes. */
-#define LOOK_AT_WAITING_US 10
+/* Time per waiting solo row until they are checked again; several times what a check takes. */
+#define CHECK_WAITING_US 10
 
-/* Each sealing copies rows that wait for a suspect of their key: so often at the most while there are some. */
+/* Each sealing copies rows that wait for a suspect of their key. While there are any, this is the minimum interval. */
 #define SUSPECT_PAUSE_US (100 * TIDE_US_PER_MS)
 
-/* Tables that are open at a time, from which on dated ones are given up soon: each is looked up again and again. */
+/* From this many open tables on, dated ones are closed early, because each is looked up repeatedly. */
 #define MANY_TABLES 768u
 
-/* Open rows may take so much of the budget, encoded; in memory they take three times as much. The rest is for batches.
- * So where memory is small, or lanes are many, batches are small, and a call takes several. */
+/* Open rows may use this share of the budget, encoded; in memory they take three times as much. The rest is for
+ * batches. With a small budget, or many lanes, batches are therefore small, and a call takes several. */
 #define OPEN_SHARE 12u
 #define LEAST_BATCH_BYTES (64u * 1024)
 
-/* Of a declared table; of a template for all its instances together. */
+/* Counters of a declared table; a template counts all its instances. */
 typedef struct TableCounters {
   TideCounter *rows_mapped;
   TideCounter *cells_coalesced;
@@ -37,7 +37,7 @@ typedef struct TableCounters {
   TideCounter *cells_overwritten;
 } TableCounters;
 
-/* What batches took that completed, from their sealing on. */
+/* Time from sealing to completion, over several batches. */
 typedef struct WriteTimes {
   gint64 sum_us;
   gint64 n_batches;
@@ -47,22 +47,22 @@ struct TideAccumulator {
   TideAccumulatorContext context; /* read-only */
   TideTableAccumulatorContext table_context;
   TideTableAccumulator **slots; /* owned array, by table index; NULL: a template, or a dated table without rows */
-  GPtrArray *tables;            /* owned (element-type TideTableAccumulator): those in slots */
+  GPtrArray *tables;            /* owned (element-type TideTableAccumulator): the non-NULL slots */
   TableCounters *counters;      /* owned array, by the declared table's index */
-  GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: those with open rows */
+  GPtrArray *active;            /* (element-type TideLaneBuffer) borrowed: lanes with open rows */
   TideLatestWindow latest_window;
-  WriteTimes writes;        /* since that was adapted */
-  gint64 last_tick_seal_us; /* when a tick sealed lanes */
-  guint32 batch_bytes;      /* a lane with so much is full */
-  guint64 generation;       /* of the region maps taken */
-  gsize n_on_the_way;       /* batches, of all lanes */
-  TideBatch *sealed;        /* owned, within one call of ours: not submitted yet */
-  TideBatch **sealed_end;   /* where the next one is linked */
+  WriteTimes writes;        /* since the last adaptation */
+  gint64 last_tick_seal_us; /* when a tick last sealed lanes */
+  guint32 batch_bytes;      /* size of a full lane */
+  guint64 generation;       /* of the current region maps */
+  gsize n_in_flight;        /* batches in flight, of all lanes */
+  TideBatch *sealed;        /* owned, within one call of the accumulator: sealed and not submitted */
+  TideBatch **sealed_end;   /* link for the next one */
   TideBatchPool pool;
   gint64 housekeeping_us;
-  GArray *findings;        /* (element-type TideFinding) of the batch that was judged last */
+  GArray *findings;        /* (element-type TideFinding) of the last batch judged */
   TideOverwrite overwrite; /* its key: owned */
-  GArray *dependents_of;   /* (element-type TideDependents) for each row of the message that is appended */
+  GArray *dependents_of;   /* (element-type TideDependents) for each row of the message being appended */
   GPtrArray *lanes_of;     /* (element-type TideLaneBuffer) borrowed: likewise */
   TideDependentRowReader dependent_reader;
 };
@@ -80,13 +80,13 @@ send_batches(TideAccumulator *accumulator, TideLaneBuffer *open, TideBatch *firs
     batch->sealer.lane_buffer = open;
     batch->times.sealed_us = now_us;
     batch->lane = tide_lane_ref(open->lane);
-    tide_lane_buffer_add_on_the_way(open, batch);
-    accumulator->n_on_the_way++;
+    tide_lane_buffer_add_in_flight(open, batch);
+    accumulator->n_in_flight++;
     accumulator->sealed_end = &batch->next;
   }
 }
 
-/* All that was sealed, at once: the writer that it wakes finds small batches of all lanes, for one call. */
+/* Submits everything sealed together: the writer that it wakes finds small batches of all lanes for one call. */
 static void
 submit_sealed(TideAccumulator *accumulator)
 {
@@ -121,47 +121,47 @@ seal_solo(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
 {
   TideSealRequest request = seal_request(accumulator);
   request.merged = open->buffer;
-  request.on_the_way = open->on_the_way;
+  request.in_flight = open->in_flight;
   TideBatch *batches = tide_row_buffer_seal(open->solo, &request);
   for (TideBatch *batch = batches; batch != NULL; batch = batch->next)
-    batch->is_unmerged = TRUE;
+    batch->is_solo = TRUE;
   open->solo_freed = FALSE;
-  open->solo_left = open->solo->n_rows;
+  open->solo_remaining = open->solo->n_rows;
   open->solo_sealed_us = now_us;
   send_batches(accumulator, open, batches, now_us);
 }
 
-/* Of solo keys with rows on their way nothing is merged. */
+/* Rows of solo keys are not merged while any is in flight. */
 static gboolean
-shares_key_on_the_way(const TideLaneBuffer *open)
+shares_key_in_flight(const TideLaneBuffer *open)
 {
-  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
-    if (tide_batch_holds_its_lane(batch) && tide_row_buffer_shares_keys(open->buffer, batch))
+  for (const TideBatch *batch = open->in_flight; batch != NULL; batch = batch->sealer.lane_next) {
+    if (tide_batch_blocks_its_lane(batch) && tide_row_buffer_shares_keys(open->buffer, batch))
       return TRUE;
   }
   return FALSE;
 }
 
 static gboolean
-has_suspects_on_the_way(const TideLaneBuffer *open)
+has_suspects_in_flight(const TideLaneBuffer *open)
 {
-  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
+  for (const TideBatch *batch = open->in_flight; batch != NULL; batch = batch->sealer.lane_next)
     if (tide_batch_has_suspects_only(batch))
       return TRUE;
   return FALSE;
 }
 
-/* Whether as many batches of @open are on their way as may be: of solo rows, or of all others. Neither waits for the
- * other, for the one may be tried for minutes, and the other be many. */
+/* Whether @open has as many batches in flight as allowed, of solo rows or of all others. The two do not wait for each
+ * other, since suspects may be retried for minutes and solo batches may be many. */
 static gboolean
-is_crowded(const TideLaneBuffer *open, gboolean of_solo)
+at_batch_limit(const TideLaneBuffer *open, gboolean of_solo)
 {
-  if (open->n_on_the_way < MAX_ON_THE_WAY)
+  if (open->n_in_flight < MAX_IN_FLIGHT)
     return FALSE;
   guint n = 0;
-  for (const TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    n += batch->is_unmerged == of_solo && !tide_batch_has_suspects_only(batch) ? 1 : 0;
-  return n >= MAX_ON_THE_WAY;
+  for (const TideBatch *batch = open->in_flight; batch != NULL; batch = batch->sealer.lane_next)
+    n += batch->is_solo == of_solo && !tide_batch_has_suspects_only(batch) ? 1 : 0;
+  return n >= MAX_IN_FLIGHT;
 }
 
 static gboolean
@@ -180,14 +180,14 @@ adapt_batch_bytes(TideAccumulator *accumulator)
   accumulator->batch_bytes = (guint32)MIN(MAX(lane_bytes, LEAST_BATCH_BYTES), config->batch.max_bytes);
 }
 
-/* When the next round may begin; of latest rows, whose window may be asked to be shorter. */
+/* The start of the next round for latest rows, whose window may be set shorter. */
 static gint64
 next_latest_round_us(const TideAccumulator *accumulator)
 {
   return accumulator->last_tick_seal_us + MIN(ROUND_PAUSE_US, accumulator->latest_window.min_us);
 }
 
-/* When the open rows of @open want to leave, if nothing forbids it. */
+/* When the open rows of @open should leave, unless something prevents it. */
 static gint64
 due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePressure pressure)
 {
@@ -199,12 +199,12 @@ due_us(const TideAccumulator *accumulator, const TideLaneBuffer *open, TidePress
   if (is_full(accumulator, open))
     return 0;
   gint64 aged_us = open->buffer->oldest_us + limits->max_age_ms * TIDE_US_PER_MS;
-  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && !tide_lane_buffer_has_merged_on_the_way(open);
+  gboolean is_idle = pressure == TIDE_PRESSURE_IDLE && !tide_lane_buffer_has_merged_in_flight(open);
   return is_idle ? MIN(aged_us, accumulator->last_tick_seal_us + ROUND_PAUSE_US) : aged_us;
 }
 
-/* Whether the open rows may leave now, order considered. What forbids it ends with a batch that completes, or of which
- * only suspects are left. */
+/* Whether the open rows may leave now without breaking the order. A completing batch, or one with only suspects left,
+ * removes the obstacle. */
 static gboolean
 may_seal(TideLaneBuffer *open, gint64 now_us)
 {
@@ -212,25 +212,25 @@ may_seal(TideLaneBuffer *open, gint64 now_us)
       tide_lane_buffer_waits_for_predecessor(open, FALSE))
     return FALSE;
   if (open->table->latest != TIDE_LATEST_NONE)
-    return !tide_lane_buffer_has_merged_on_the_way(open);
-  if ((open->shares_key && !has_suspects_on_the_way(open)) || is_crowded(open, FALSE))
+    return !tide_lane_buffer_has_merged_in_flight(open);
+  if ((open->shares_key && !has_suspects_in_flight(open)) || at_batch_limit(open, FALSE))
     return FALSE;
-  open->shares_key = shares_key_on_the_way(open);
+  open->shares_key = shares_key_in_flight(open);
   return !open->shares_key;
 }
 
-/* When the solo rows of @open may leave; G_MAXINT64: none may before a batch has completed, or another one comes. Each
- * sealing copies those that must wait on, so the more these are, the longer the next one waits. */
+/* When the solo rows of @open may leave; G_MAXINT64: not before a batch completes or another row arrives. Each sealing
+ * copies the rows that must wait, so the pause grows with their number. */
 static gint64
 solo_due_us(const TideLaneBuffer *open)
 {
-  if ((open->solo->n_rows <= open->solo_left && !open->solo_freed) || is_crowded(open, TRUE) ||
+  if ((open->solo->n_rows <= open->solo_remaining && !open->solo_freed) || at_batch_limit(open, TRUE) ||
       tide_lane_buffer_waits_for_predecessor(open, TRUE))
     return G_MAXINT64;
-  return open->solo_sealed_us + open->solo_left * LOOK_AT_WAITING_US;
+  return open->solo_sealed_us + open->solo_remaining * CHECK_WAITING_US;
 }
 
-/* Seals @open when it is due. Returns when it will be; G_MAXINT64 when only a batch that completes can change that. */
+/* Seals @open when it is due. Returns when it will be due; G_MAXINT64: not before a batch completes. */
 static gint64
 seal_if_due(TideAccumulator *accumulator, TideLaneBuffer *open, TidePressure pressure, gint64 now_us)
 {
@@ -277,7 +277,7 @@ add_table(TideAccumulator *accumulator, const TideTable *table, gint64 now_us)
   return open;
 }
 
-/* The table with that index; an instance of a dated table is opened with its first row. */
+/* The table at that index. An instance of a dated table is opened with its first row. */
 static TideTableAccumulator *
 find_table(TideAccumulator *accumulator, guint32 index, gint64 now_us)
 {
@@ -290,7 +290,7 @@ find_table(TideAccumulator *accumulator, guint32 index, gint64 now_us)
 }
 
 static void
-give_up_table(TideAccumulator *accumulator, TideTableAccumulator *open)
+close_table(TideAccumulator *accumulator, TideTableAccumulator *open)
 {
   const TideTable *table = open->table;
   accumulator->slots[table->index] = NULL;
@@ -299,15 +299,15 @@ give_up_table(TideAccumulator *accumulator, TideTableAccumulator *open)
 }
 
 static void
-keep_house(TideAccumulator *accumulator, gint64 now_us)
+run_maintenance(TideAccumulator *accumulator, gint64 now_us)
 {
   gboolean are_many = accumulator->tables->len >= MANY_TABLES;
   for (guint i = accumulator->tables->len; i-- > 0;) {
     TideTableAccumulator *table = g_ptr_array_index(accumulator->tables, i);
-    tide_table_accumulator_keep_house(table, now_us);
+    tide_table_accumulator_run_maintenance(table, now_us);
     tide_rows_in_doubt_expire(table, now_us);
     if (tide_table_accumulator_is_idle(table, are_many, now_us))
-      give_up_table(accumulator, table);
+      close_table(accumulator, table);
   }
   accumulator->housekeeping_us = now_us + HOUSEKEEPING_US;
 }
@@ -340,7 +340,7 @@ register_metrics(TideAccumulator *accumulator)
   accumulator->table_context.doubt_overflow = tide_metrics_counter(
       metrics, "tidemark_uncertain_overflow_total",
       "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
-  accumulator->table_context.rows_given_up =
+  accumulator->table_context.rows_cancelled =
       tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
                            "Rows not sent any more because a partition was taken away that they came from, or that "
                            "they shared a batch with",
@@ -404,7 +404,7 @@ tide_accumulator_free(TideAccumulator *accumulator)
   g_free(accumulator);
 }
 
-/* Remembers the last row that overwrote another reading's cells. */
+/* Records the last row that overwrote another reading's cells. */
 static void
 note_overwrite(TideAccumulator *accumulator, const TideTableAccumulator *table, const TideRow *row,
                TideSourceRef source, const TideCellsMerged *merged)
@@ -429,7 +429,7 @@ add_solo_row(TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *r
   return buffer;
 }
 
-/* Adds @row to @open, the lane of its region in @table. Returns: the buffer that it is in, at @ret_row_index. */
+/* Adds @row to @open, the lane of its region in @table. Returns its buffer, and its index as @ret_row_index. */
 static TideRowBuffer *
 add_row(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneBuffer *open, const TideRow *row,
         TideSourceRef source, gint64 mapped_us, guint32 *ret_row_index)
@@ -461,7 +461,7 @@ seal_if_full(TideAccumulator *accumulator, TideLaneBuffer *open, gint64 now_us)
     seal(accumulator, open, now_us);
 }
 
-/* The lanes of all rows that have one, asked for: they lie all over the memory. */
+/* Finds and prefetches the lanes of all rows that have one; lanes are scattered in memory. */
 static TideLaneBuffer *const *
 find_lanes(TideAccumulator *accumulator, const TideRow *rows, guint32 n_rows, gint64 now_us)
 {
@@ -491,7 +491,7 @@ tide_accumulator_append_message(TideAccumulator *accumulator, const TideRow *row
   TideLaneBuffer *const *lanes = find_lanes(accumulator, rows, n_rows, now_us);
   guint32 crowded = 0;
   accumulator->overwrite.table =
-      NULL; /* one of dependent rows that were released is counted only: its messages may have ended */
+      NULL; /* rows released from dependents are only counted: their messages may have ended */
   for (guint32 i = 0; i < n_rows; i++) {
     if (rows[i].follows != 0)
       continue;
@@ -517,8 +517,7 @@ tide_accumulator_stop_merging(TideAccumulator *accumulator, const TideBatch *bat
                             tide_key_hash(tide_batch_row_key(batch, row)), now_us);
 }
 
-/* What followed a row of @batch is a row like any other now; but for rows that were refused, of which an index must not
- * tell. */
+/* Appends rows that depended on rows of @batch, except on refused ones: an index must not point to those. */
 static void
 release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 now_us)
 {
@@ -537,11 +536,11 @@ release_dependents(TideAccumulator *accumulator, const TideBatch *batch, gint64 
   submit_sealed(accumulator);
 }
 
-/* Of a batch that failed, and of solo rows, the time tells nothing of the writers. */
+/* Failed batches and solo rows show nothing about the writers' speed. */
 static void
 note_write(WriteTimes *writes, const TideBatch *batch, gint64 now_us)
 {
-  if (batch->delivery.attempts > 1 || batch->is_unmerged)
+  if (batch->delivery.attempts > 1 || batch->is_solo)
     return;
   writes->sum_us += now_us - batch->times.sealed_us;
   writes->n_batches++;
@@ -554,7 +553,7 @@ take_write_us(TideAccumulator *accumulator)
   accumulator->writes = (WriteTimes){0};
   if (writes.n_batches > 0)
     return writes.sum_us / writes.n_batches;
-  return accumulator->n_on_the_way == 0 ? 0 : -1;
+  return accumulator->n_in_flight == 0 ? 0 : -1;
 }
 
 static void
@@ -568,14 +567,14 @@ adapt_latest_window(TideAccumulator *accumulator, TidePressure pressure, gint64 
   tide_latest_window_adapt(&accumulator->latest_window, &signs, now_us);
 }
 
-/* Whether consumers that hold for it do not go on. */
+/* Whether the budget is too short for held consumers to resume. */
 static gboolean
 is_short(const TideBudget *budget)
 {
   return !tide_budget_is_below_racy(budget, TIDE_BUDGET_GO_ON_PERCENT);
 }
 
-/* What lanes without rows keep is charged: were it most of the budget, nothing would be read until they are idle. */
+/* Returns memory of lanes without rows: it is charged, and could stop reading until the lanes count as idle. */
 static void
 give_memory_back(TideAccumulator *accumulator, gint64 now_us)
 {
@@ -586,7 +585,7 @@ give_memory_back(TideAccumulator *accumulator, gint64 now_us)
   }
 }
 
-/* Asks for what the lanes behind active[@at] need to be sealed, in the order in which one leads to the next. */
+/* Prefetches what sealing the lanes after active[@at] needs, following their pointers step by step. */
 static void
 prefetch_lanes(const GPtrArray *active, guint at)
 {
@@ -606,10 +605,10 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
 {
   take_new_maps(accumulator);
   if (now_us >= accumulator->housekeeping_us)
-    keep_house(accumulator, now_us);
+    run_maintenance(accumulator, now_us);
   adapt_latest_window(accumulator, pressure, late_us, now_us);
   adapt_batch_bytes(accumulator);
-  gsize on_the_way_before = accumulator->n_on_the_way;
+  gsize in_flight_before = accumulator->n_in_flight;
   gint64 next_us = accumulator->housekeeping_us;
   if (accumulator->active->len > 0)
     next_us = MIN(next_us, tide_latest_window_next_us(&accumulator->latest_window));
@@ -625,7 +624,7 @@ tide_accumulator_tick(TideAccumulator *accumulator, TidePressure pressure, gint6
     tide_table_accumulator_close_buffers(accumulator->slots[open->table->index], open);
     g_ptr_array_remove_index_fast(accumulator->active, i);
   }
-  if (accumulator->n_on_the_way > on_the_way_before)
+  if (accumulator->n_in_flight > in_flight_before)
     accumulator->last_tick_seal_us = now_us;
   submit_sealed(accumulator);
   give_memory_back(accumulator, now_us);
@@ -656,16 +655,16 @@ tide_accumulator_complete(TideAccumulator *accumulator, TideBatch *batch, gint64
 {
   TideLaneBuffer *open = batch->sealer.lane_buffer;
   TideTableAccumulator *table = accumulator->slots[open->table->index];
-  tide_lane_buffer_remove_on_the_way(open, batch);
-  accumulator->n_on_the_way--;
+  tide_lane_buffer_remove_in_flight(open, batch);
+  accumulator->n_in_flight--;
   note_write(&accumulator->writes, batch, now_us);
   open->shares_key = FALSE;
   open->solo_freed = TRUE;
-  for (guint32 i = 0; G_UNLIKELY(batch->is_unmerged) && i < batch->n_rows; i++)
+  for (guint32 i = 0; G_UNLIKELY(batch->is_solo) && i < batch->n_rows; i++)
     tide_solo_keys_leave(&table->solo_keys, tide_key_hash(tide_batch_row_key(batch, i)),
                          tide_batch_find_poison(batch, i) != NULL, now_us);
   if (G_UNLIKELY(tide_batch_is_cancelled(batch)))
-    tide_counter_add(accumulator->table_context.rows_given_up, batch->n_rows);
+    tide_counter_add(accumulator->table_context.rows_cancelled, batch->n_rows);
   else
     release_dependents(accumulator, batch, now_us);
   tide_budget_charge(table->budget, -batch->charged_bytes);
@@ -684,7 +683,7 @@ tide_accumulator_repeat(TideAccumulator *accumulator, const TideRow *rows, guint
   return TRUE;
 }
 
-/* ---- partitions that were taken away ---- */
+/* ---- revoked partitions ---- */
 
 static gboolean
 has_others(const TideBatchSource *sources, gsize n_sources, GHashTable *assignments)
@@ -695,7 +694,7 @@ has_others(const TideBatchSource *sources, gsize n_sources, GHashTable *assignme
   return FALSE;
 }
 
-/* FALSE: all of @sources are of assignments that are @kept. Else adds theirs to @cancelled. */
+/* Whether some of @sources are not @kept; adds their assignments to @cancelled. */
 static gboolean
 is_any_lost(const TideBatchSource *sources, gsize n_sources, GHashTable *kept, GHashTable *cancelled)
 {
@@ -706,7 +705,7 @@ is_any_lost(const TideBatchSource *sources, gsize n_sources, GHashTable *kept, G
   return TRUE;
 }
 
-/* FALSE: no row of @buffer is of a partition that was lost. */
+/* Cancels open rows of lost partitions. Returns FALSE if @buffer has none. */
 static gboolean
 cancel_open_rows(TideAccumulator *accumulator, TideRowBuffer *buffer, GHashTable *kept, GHashTable *cancelled)
 {
@@ -714,7 +713,7 @@ cancel_open_rows(TideAccumulator *accumulator, TideRowBuffer *buffer, GHashTable
   const TideBatchSource *sources = tide_row_buffer_sources(buffer, &n_sources);
   if (!is_any_lost(sources, n_sources, kept, cancelled))
     return FALSE;
-  tide_counter_add(accumulator->table_context.rows_given_up, buffer->n_rows);
+  tide_counter_add(accumulator->table_context.rows_cancelled, buffer->n_rows);
   return TRUE;
 }
 
@@ -724,7 +723,7 @@ cancel_lane(TideAccumulator *accumulator, TideTableAccumulator *table, TideLaneB
 {
   if (open == NULL)
     return;
-  for (TideBatch *batch = open->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
+  for (TideBatch *batch = open->in_flight; batch != NULL; batch = batch->sealer.lane_next) {
     gsize n_sources;
     const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
     if (!tide_batch_is_cancelled(batch) && is_any_lost(sources, n_sources, kept, cancelled))
@@ -766,7 +765,7 @@ lane_has_others(const TideLaneBuffer *open, GHashTable *assignments)
     sources = tide_row_buffer_sources(sets[s], &n_sources);
     any = has_others(sources, n_sources, assignments);
   }
-  for (const TideBatch *batch = open->on_the_way; !any && batch != NULL; batch = batch->sealer.lane_next) {
+  for (const TideBatch *batch = open->in_flight; !any && batch != NULL; batch = batch->sealer.lane_next) {
     sources = tide_batch_sources(batch, &n_sources);
     any = has_others(sources, n_sources, assignments);
   }
@@ -790,7 +789,7 @@ tide_accumulator_has_others(const TideAccumulator *accumulator, GHashTable *assi
 gboolean
 tide_accumulator_is_empty(const TideAccumulator *accumulator)
 {
-  return accumulator->n_on_the_way == 0 && accumulator->active->len == 0;
+  return accumulator->n_in_flight == 0 && accumulator->active->len == 0;
 }
 
 gint64

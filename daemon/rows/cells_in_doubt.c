@@ -1,17 +1,17 @@
 #include "rows/cells_in_doubt.h"
 
-/* Each grows by itself: what is copied at a time, and for that while there twice, is a small part of the set. */
+/* Each segment grows on its own, so that only a small part of the set is copied, and exists twice, at a time. */
 #define N_SEGMENTS 256u
 
-/* Slots that a segment has first, and gets more of at the least. */
+/* Initial slots of a segment, and its smallest growth. */
 #define FEW_SLOTS 8u
 
-/* Of a slot's moment; 0 stands for an empty slot. */
+/* Values of a slot's moment; 0 marks an empty slot. */
 #define N_MOMENTS 256u
 
-/* With the segment's number it has all 64 bits of the identity. */
+/* Together with the segment's number, a slot has all 64 bits of the identity. */
 typedef struct Slot {
-  guint32 identity_low; /* also says where it belongs in its segment */
+  guint32 identity_low; /* also determines its position in the segment */
   guint32 identity_middle : 24;
   guint32 moment : 8; /* index in moments_us; 0: the slot is empty */
   guint32 content;    /* 32 bits of the hash; TIDE_CONTENT_ANY */
@@ -25,19 +25,19 @@ typedef struct Segment {
   guint32 n_cells;
 } Segment;
 
-/* There while any cell is in doubt. */
+/* Allocated while any cell is uncertain. */
 typedef struct Cells {
   Segment segments[N_SEGMENTS];
-  gint64 moments_us[N_MOMENTS]; /* until when cells are in doubt; 0: free */
-  guint last_moment;            /* used last */
+  gint64 moments_us[N_MOMENTS]; /* when cells stop being uncertain; 0: free */
+  guint last_moment;            /* last index used */
 } Cells;
 
 struct TideCellsInDoubt {
   TideBudget *share; /* borrowed */
   gint64 step_us;
-  Cells *cells;          /* owned; NULL: none is in doubt */
-  gint64 first_until_us; /* nothing settles before this ... */
-  gint64 last_until_us;  /* ... and all has at this */
+  Cells *cells;          /* owned; NULL: no cell is uncertain */
+  gint64 first_until_us; /* first moment in use ... */
+  gint64 last_until_us;  /* ... and last one */
 };
 
 TideCellsInDoubt *
@@ -86,7 +86,7 @@ segment_of(const TideCellsInDoubt *in_doubt, guint64 identity)
   return &in_doubt->cells->segments[identity >> 56];
 }
 
-/* That of the cell, or the empty one where it would be. */
+/* The cell's slot, or the empty one where it would be. */
 static Slot *
 find_slot(const Segment *segment, guint32 identity_low, guint32 identity_middle)
 {
@@ -105,7 +105,7 @@ find_cell(const Segment *segment, guint64 identity)
   return find_slot(segment, (guint32)identity, (guint32)(identity >> 32) & 0xffffff);
 }
 
-/* Gives @segment slots for @capacity cells and more, and moves those there whose moment @cells still has. */
+/* Gives @segment at least @capacity slots and moves the cells whose moment is still in @cells. */
 static void
 rebuild(const Cells *cells, Segment *segment, guint32 capacity)
 {
@@ -135,7 +135,7 @@ make_room(const TideCellsInDoubt *in_doubt, Segment *segment)
 
 /* ---- moments ---- */
 
-/* That of the moment at @until_us, else a free one, else that of the first moment that is later; 0: none is. */
+/* The index for @until_us, otherwise a free one, otherwise that of the next later moment; 0: none. */
 static guint
 find_moment(const Cells *cells, gint64 until_us)
 {
@@ -162,7 +162,7 @@ last_moment(const Cells *cells)
   return last;
 }
 
-/* Of a moment at @until_us, or somewhat later: that does no harm. */
+/* The moment at @until_us, or a slightly later one, which does no harm. */
 static guint
 moment_of(TideCellsInDoubt *in_doubt, gint64 until_us)
 {
@@ -171,7 +171,7 @@ moment_of(TideCellsInDoubt *in_doubt, gint64 until_us)
     return cells->last_moment;
   guint moment = find_moment(cells, until_us);
   if (moment == 0)
-    moment = last_moment(cells); /* which comes later now, for all that have it */
+    moment = last_moment(cells); /* becomes later for all cells that use it */
   cells->moments_us[moment] = MAX(cells->moments_us[moment], until_us);
   cells->last_moment = moment;
   in_doubt->first_until_us = MIN(in_doubt->first_until_us, cells->moments_us[moment]);
@@ -233,9 +233,9 @@ tide_cells_in_doubt_conflict_us(const TideCellsInDoubt *in_doubt, guint64 identi
   return until_us > sealed_us ? until_us : 0;
 }
 
-/* ---- their end ---- */
+/* ---- expiry ---- */
 
-/* Frees the moments up to @to_us. */
+/* Frees moments up to @to_us. */
 static void
 expire_moments(TideCellsInDoubt *in_doubt, gint64 to_us)
 {
@@ -250,21 +250,21 @@ expire_moments(TideCellsInDoubt *in_doubt, gint64 to_us)
 }
 
 static guint32
-count_left(const Cells *cells, const Segment *segment)
+count_remaining(const Cells *cells, const Segment *segment)
 {
-  guint32 n_left = 0;
+  guint32 n_remaining = 0;
   for (guint32 i = 0; i < segment->capacity; i++)
-    n_left += cells->moments_us[segment->slots[i].moment] != 0;
-  return n_left;
+    n_remaining += cells->moments_us[segment->slots[i].moment] != 0;
+  return n_remaining;
 }
 
 static void
 shrink(const TideCellsInDoubt *in_doubt, Segment *segment)
 {
-  guint32 n_left = count_left(in_doubt->cells, segment), before = segment->capacity;
-  if (n_left == segment->n_cells)
+  guint32 n_remaining = count_remaining(in_doubt->cells, segment), before = segment->capacity;
+  if (n_remaining == segment->n_cells)
     return;
-  guint32 capacity = n_left > 0 ? n_left + MAX(n_left / 4, FEW_SLOTS) : 0; /* some room before it grows again */
+  guint32 capacity = n_remaining > 0 ? n_remaining + MAX(n_remaining / 4, FEW_SLOTS) : 0; /* some room for growth */
   rebuild(in_doubt->cells, segment, MIN(capacity, before));
   tide_budget_charge(in_doubt->share, ((gint64)segment->capacity - before) * (gint64)sizeof(Slot));
 }

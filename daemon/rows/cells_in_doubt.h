@@ -1,18 +1,17 @@
-/* Cells in doubt: those of calls that ended without an answer. The gateway may still be at work on the abandoned call
- * and let it land later (measured: it then wins over a newer write of the same cell and time).
+/* Uncertain cells: those of calls that ended without an answer. The gateway may still execute such a call later, and
+ * its cells then replace a newer write of the same cell and time, as measurements show.
  *
- * That only matters for another value at the same row, column and time. Such a value is written at once like any other,
- * and its message is read again when the doubt is over: rows_in_doubt.h. The same value again, and any other time, need
- * no such care. Deletes need no remembering: one that lands late hides cells up to its own time, which it hid before,
- * or should have.
+ * This matters only for another value at the same row, column and time. Such a value is written at once, and its
+ * message is read again after the uncertainty ends: rows_in_doubt.h. The same value, or another time, needs no such
+ * care. Deletes are not remembered: a late one hides cells up to its own time, which it hid before or should have.
  *
- * One set for each table and consumer, so that it does not matter how regions split and merge.
+ * There is one set per table and consumer, so splits and merges of regions do not matter.
  *
- * A cell takes 14 to 16 bytes once there are some ten thousand: a slot of 12 in a table that is 7/9 to 7/8 full. The
- * identity is kept whole: a cell taken for another one would hold its offset until its message is read again, and so
- * many are looked up within a doubt (half a billion, against a million) that 44 bits would not tell them apart.
+ * A cell takes 14 to 16 bytes in sets of ten thousand or more: a slot of 12 bytes in a table filled to between 7/9 and
+ * 7/8. The identity is complete: a collision would hold an offset until its message is read again, and with half a
+ * billion lookups against a million cells, 44 bits would collide.
  *
- * Threads: the owning consumer's only. Memory: charged to a share of the budget, and never beyond its limit. */
+ * Threads: the owning consumer's only. Memory: charged to a share of the budget, never beyond its limit. */
 #pragma once
 
 #include "util/budget.h"
@@ -21,30 +20,29 @@ G_BEGIN_DECLS
 
 typedef struct TideCellsInDoubt TideCellsInDoubt;
 
-/* @share: borrowed: for what is in doubt and contested, of all consumers
- * @step_us: a doubt is remembered as this much longer at the most, so that few moments are told apart */
+/* @share: borrowed: for uncertain and contested cells of all consumers
+ * @step_us: times are rounded up by at most this, so that few different ones are stored */
 TideCellsInDoubt *tide_cells_in_doubt_new(TideBudget *share, gint64 step_us);
 void tide_cells_in_doubt_free(TideCellsInDoubt *in_doubt);
 
 gboolean tide_cells_in_doubt_is_empty(const TideCellsInDoubt *in_doubt);
 
-/* A content that every value contradicts. */
+/* A content that conflicts with every value. */
 #define TIDE_CONTENT_ANY 0
 
 /**
- * tide_cells_in_doubt_add: a value may land until @until_us.
+ * tide_cells_in_doubt_add: records that a value may land until @until_us.
  * @identity, @content: hashes, batch_cells.h
- * Returns: FALSE: the share is used up, so it is not remembered.
+ * Returns: FALSE if the share is used up and the cell is not remembered.
  */
 gboolean tide_cells_in_doubt_add(TideCellsInDoubt *in_doubt, guint64 identity, guint64 content,
                                  gint64 until_us) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Until when another value may still land over @content, which was sent at @sealed_us or later; 0: none can. */
+/* Until when another value may land over @content, which was sent at @sealed_us or later; 0: none. */
 gint64 tide_cells_in_doubt_conflict_us(const TideCellsInDoubt *in_doubt, guint64 identity, guint64 content,
                                        gint64 sealed_us);
 
-/* Forgets what has settled up to @to_us; cheap when nothing has. Batches that were sealed before that must be
- * completed. */
+/* Forgets cells up to @to_us; cheap if there are none. Batches sealed earlier must be completed. */
 void tide_cells_in_doubt_expire(TideCellsInDoubt *in_doubt, gint64 to_us);
 
 G_END_DECLS

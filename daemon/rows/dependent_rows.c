@@ -1,12 +1,12 @@
 #include "rows/dependent_rows.h"
 
-/* A record: this, the key, the table's name, then for each cell a KeptCell, its column's prefix and its value; each
- * part begins at a multiple of ALIGNMENT. */
+/* A record consists of this header, the key, the table's name, and for each cell a KeptCell, its column's prefix and
+ * its value. Each part is aligned to ALIGNMENT. */
 typedef struct Record {
-  guint32 len_bytes; /* all of it */
+  guint32 len_bytes; /* total length */
   guint32 parent;
   TideSourceRef source;
-  TideRow row; /* its pointers are set anew when it is read */
+  TideRow row; /* its pointers are set when it is read */
 } Record;
 
 typedef struct KeptCell {
@@ -38,7 +38,7 @@ tide_dependent_rows_append(TideBuffer *dependents, guint32 parent, const TideRow
   gsize start = dependents->len;
   Record record = {.parent = parent, .source = source, .row = *row};
   record.row.follows = 0;
-  record.row.columns_id = 0; /* its encoded cells are not kept */
+  record.row.columns_id = 0; /* its encoded cells are not stored */
   append_padded(dependents, &record, sizeof record);
   append_padded(dependents, row->key.data, row->key.len);
   append_padded(dependents, row->table_name.data, row->table_name.len);
@@ -109,7 +109,7 @@ tide_dependent_row_read(TideDependentRowReader *reader, TideBytes record_bytes)
   row->table_name = take_padded(&at, row->table_name.len);
   TideColumn *columns = (TideColumn *)(void *)reader->columns.data;
   TideCell *cells = (TideCell *)(void *)reader->cells.data;
-  if (row->n_cells > 0) { /* to their full size first: neither array moves while it is filled */
+  if (row->n_cells > 0) { /* reserve both arrays first, so that neither moves while it is filled */
     columns = (TideColumn *)(void *)tide_buffer_reserve(&reader->columns, row->n_cells * sizeof *columns);
     cells = (TideCell *)(void *)tide_buffer_reserve(&reader->cells, row->n_cells * sizeof *cells);
   }

@@ -1,11 +1,11 @@
-/* Dependent rows, which follow another row, their parent: kept beside it, in its row buffer and then in its batch,
- * until HBase has acknowledged that row; only then do they go to lanes of their own. So an index never names a row that
- * is not there.
+/* Dependent rows follow another row, their parent. They are stored with it, in its row buffer and then in its batch,
+ * and move to their own lanes when HBase has acknowledged it. An index therefore never names a missing row.
  *
- * A buffer of dependent rows is a run of records; each holds the row as it was mapped and all bytes it points to, so it
- * outlives the mapping's memory. Columns come back with prefix and hash alone: what encoding needs.
+ * A buffer of dependent rows is a sequence of records. Each contains the row as it was mapped and all bytes it refers
+ * to, so it outlives the mapping's memory. Columns are restored with prefix and hash only, which is enough for
+ * encoding.
  *
- * Threads: the owning consumer's only; a batch that is on its way holds them unread. */
+ * Threads: the owning consumer's only; a batch in flight does not read them. */
 #pragma once
 
 #include "model/row.h"
@@ -15,33 +15,33 @@ G_BEGIN_DECLS
 
 typedef struct TideDependentRow {
   TideSourceRef source;
-  guint32 parent; /* the row it depends on: its place in the buffer, or in the batch */
+  guint32 parent; /* index of the parent row in the buffer or batch */
   TideRow row;    /* borrowed from the buffer and the reader */
 } TideDependentRow;
 
 /* Adds a copy of @row, which came from @source. */
 void tide_dependent_rows_append(TideBuffer *dependents, guint32 parent, const TideRow *row, TideSourceRef source);
 
-/* The record at *@offset, and moves *@offset behind it; empty at the end. */
+/* Returns the record at *@offset and advances *@offset past it; empty at the end. */
 TideBytes tide_dependent_rows_next_record(const TideBuffer *dependents, gsize *offset);
 guint32 tide_dependent_row_parent(TideBytes record);
 TideSourceRef tide_dependent_row_source(TideBytes record);
-/* Adds a copy of @record with another parent row. */
+/* Adds a copy of @record with a different parent row. */
 void tide_dependent_rows_append_record(TideBuffer *dependents, TideBytes record, guint32 parent);
 
-/* The rows of a message that follow one of its rows, as a list: 1 + the place of each, 0 ends it. */
+/* Links the rows of a message that follow one of its rows: 1 + index, 0 at the end. */
 typedef struct TideDependents {
-  guint32 first; /* that follows the row */
-  guint32 next;  /* that follows the same row as this one */
+  guint32 first; /* of the rows that follow this one */
+  guint32 next;  /* of the rows with the same parent as this one */
 } TideDependents;
 
-/* The row that @row waits for: never one that waits itself, so that each dependent row goes with a row that is sent. */
+/* The row that @row waits for: never a dependent row, so that each dependent row follows a row that is sent. */
 guint32 tide_dependents_parent_of(const TideRow *rows, const TideRow *row);
-/* Fills @dependents (element-type TideDependents), for each of a message's @rows, from the rows' own links. FALSE when
- * none of them follows another. */
+/* Fills @dependents (element-type TideDependents), for each of a message's @rows, from the rows' own links. Returns
+ * FALSE if no row follows another. */
 gboolean tide_dependents_link(GArray *dependents, const TideRow *rows, guint32 n_rows);
 
-/* Scratch memory for rows read back, kept from row to row. Zeroed: empty. */
+/* Scratch memory for reading rows, reused. Zeroed: empty. */
 typedef struct TideDependentRowReader {
   TideBuffer columns; /* of TideColumn */
   TideBuffer cells;   /* of TideCell */

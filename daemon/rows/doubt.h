@@ -1,4 +1,4 @@
-/* What may still be overwritten by calls that were abandoned, as a bound: cells up to an event time, until a moment. */
+/* A bound for cells that abandoned calls may still overwrite: cells up to an event time, until a moment. */
 #pragma once
 
 #include <glib.h>
@@ -6,8 +6,8 @@
 G_BEGIN_DECLS
 
 typedef struct TideDoubt {
-  gint64 until_us; /* monotonic; in the past: there is none */
-  gint64 time_ms;  /* no cell in doubt is later */
+  gint64 until_us; /* monotonic; in the past: no cell is uncertain */
+  gint64 time_ms;  /* the latest time of an uncertain cell */
 } TideDoubt;
 
 static inline void

@@ -2,18 +2,18 @@
 
 #include "util/clock.h"
 
-/* Longer than what a fetch takes, and than the pauses that Kafka's client makes between two; short enough that the rows
- * of a backlog's end are not late by what nobody needs. */
+/* Longer than a fetch, and than the pauses of the Kafka client between two; short enough that rows at the end of a
+ * backlog are not delayed needlessly. */
 #define HALVING_US (20 * TIDE_US_PER_MS)
 
-/* So long what writes take is averaged over: some calls of a busy gateway. A step counts for no more than this, so that
- * one call that hung makes nobody else wait. */
+/* Write durations are averaged over this time: several calls of a busy gateway. A step counts for at most STEP_US, so
+ * that one hanging call delays no other rows. */
 #define SMOOTHING_US (100 * TIDE_US_PER_MS)
 #define STEP_US (20 * TIDE_US_PER_MS)
 
-/* The window in writes. Of a lane of a latest table one is under way at a time, so a window of one saves nothing. Where
- * writers cannot do a write for each value it settles where they can, and of that wait a part this large is theirs: so
- * the larger it is, the shorter is what all other rows wait. */
+/* Length of the window in writes. A lane of a latest table has one write in flight, so a window of one saves nothing.
+ * If writers cannot write every value, the window grows until they can, and this is the ratio of the wait to a write: a
+ * larger one shortens the wait of all other rows. */
 #define WRITES_A_WINDOW 4
 
 void
@@ -29,7 +29,7 @@ tide_latest_window_set_bounds(TideLatestWindow *window, gint64 min_us, gint64 ma
   window->max_us = MAX(min_us, max_us);
 }
 
-/* For the sake of a backlog. */
+/* Adapts to a backlog. */
 static void
 follow_lateness(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
 {
@@ -44,7 +44,7 @@ follow_lateness(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now
   }
 }
 
-/* For the sake of busy writers. */
+/* Adapts to busy writers. */
 static void
 follow_writes(TideLatestWindow *window, const TideLoadSigns *signs, gint64 now_us)
 {

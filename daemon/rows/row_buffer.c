@@ -3,11 +3,11 @@
 #include "rows/row_buffer_private.h"
 #include "thrift/wire/mutation_encoder.h"
 
-/* A put of more cells than this is closed and another row begun: HBase takes a row lock for each put, and looking for a
- * cell to replace is a walk along the row. */
+/* A row with more cells is closed and another one begun: HBase locks the row for each put, and finding a cell to
+ * replace walks the row. */
 #define MAX_CELLS_OF_A_ROW 1024u
 
-/* Replaced cells are squeezed out when they are at least this much and half of all. */
+/* Replaced cells are removed when they take at least this much and half of all bytes. */
 #define MIN_WASTE_BYTES (64u * 1024)
 
 void
@@ -80,10 +80,10 @@ index_make_room(TideRowBuffer *buffer)
 
 /* ---- cells ---- */
 
-/* Whether @cell, of the column with @prefix (empty: told by its hash alone), takes the place of @candidate or gives way
- * to it. */
+/* Whether @candidate and @cell are the same cell for the merge rule, so that one replaces the other. @prefix: of
+ * @cell's column; empty: its hash is enough */
 static inline gboolean
-cells_meet(const TideRowBuffer *buffer, const OpenCell *candidate, const OpenCell *cell, TideBytes prefix)
+same_cell(const TideRowBuffer *buffer, const OpenCell *candidate, const OpenCell *cell, TideBytes prefix)
 {
   return candidate->column_hash == cell->column_hash &&
          (buffer->rule == TIDE_MERGE_NEWEST || candidate->timestamp_ms == cell->timestamp_ms) &&
@@ -91,25 +91,25 @@ cells_meet(const TideRowBuffer *buffer, const OpenCell *candidate, const OpenCel
          tide_memory_equal(buffer->bytes.data + candidate->offset, prefix.data, prefix.len);
 }
 
-/* The cell of @row that @cell meets; NULL: none.
- * @likely: (inout): where to look first; behind the one that was found, then. The readings of a machine have their
- *     columns in one order, so the walk along the row is for the exceptions. */
+/* The cell of @row that is the same as @cell; NULL: none.
+ * @hint: (inout): where to look first; then the position after the cell found. A device's readings have their columns
+ * in the same order, so walking the row is the exception. */
 static OpenCell *
-find_cell(const TideRowBuffer *buffer, const OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely)
+find_cell(const TideRowBuffer *buffer, const OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *hint)
 {
   OpenCell *cells = cells_of(buffer);
   OpenCell *found = NULL;
-  if (*likely != NO_CELL && cells_meet(buffer, &cells[*likely], cell, prefix))
-    found = &cells[*likely];
+  if (*hint != NO_CELL && same_cell(buffer, &cells[*hint], cell, prefix))
+    found = &cells[*hint];
   for (guint32 i = row->first_cell; i != NO_CELL && found == NULL; i = cells[i].next)
-    if (cells_meet(buffer, &cells[i], cell, prefix))
+    if (same_cell(buffer, &cells[i], cell, prefix))
       found = &cells[i];
   if (found != NULL)
-    *likely = found->next;
+    *hint = found->next;
   return found;
 }
 
-/* @cell stands encoded at the end of bytes; @old gives way to it. */
+/* Replaces @old by @cell, which is encoded at the end of bytes. */
 static void
 replace_cell(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, const OpenCell *cell)
 {
@@ -129,7 +129,7 @@ replace_cell(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, const OpenCell 
   }
 }
 
-/* A place in cells, for @cell. */
+/* Stores @cell in a free entry of cells and returns its index. */
 static guint32
 store_cell(TideRowBuffer *buffer, const OpenCell *cell)
 {
@@ -143,7 +143,7 @@ store_cell(TideRowBuffer *buffer, const OpenCell *cell)
   return cell_index;
 }
 
-/* Hangs @cell, encoded somewhere in bytes, on the end of @row. */
+/* Appends @cell, encoded anywhere in bytes, to @row. */
 static void
 link_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell)
 {
@@ -159,18 +159,18 @@ link_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell)
   buffer->encoded_bytes += timed_len(buffer, cell);
 }
 
-/* The usual case of a latest table: @cell is newer than the one where it is looked for first, and is encoded over it.
- * FALSE: not so, nothing was done. */
+/* Handles the usual case of a latest table: the cell at the hint is older and is overwritten in place. Returns FALSE if
+ * this does not apply; then nothing was changed. */
 static gboolean
-overwrite_likely(TideRowBuffer *buffer, OpenRow *row, const TideCell *cell, guint32 *likely)
+overwrite_hinted(TideRowBuffer *buffer, OpenRow *row, const TideCell *cell, guint32 *hint)
 {
   TideBytes prefix = cell->column->prefix;
-  if (buffer->rule != TIDE_MERGE_NEWEST || *likely == NO_CELL)
+  if (buffer->rule != TIDE_MERGE_NEWEST || *hint == NO_CELL)
     return FALSE;
-  OpenCell *old = &cells_of(buffer)[*likely];
+  OpenCell *old = &cells_of(buffer)[*hint];
   OpenCell newer = {.column_hash = cell->column->hash, .timestamp_ms = cell->timestamp_ms};
   if (old->timestamp_ms >= newer.timestamp_ms || tide_cell_size_max(prefix, cell->value.len) > old->room ||
-      !cells_meet(buffer, old, &newer, prefix))
+      !same_cell(buffer, old, &newer, prefix))
     return FALSE;
   TideBuffer room = {.data = buffer->bytes.data + old->offset, .capacity = old->room};
   tide_cell_append(buffer->protocol, &room, prefix, cell->value, cell->timestamp_ms);
@@ -178,18 +178,18 @@ overwrite_likely(TideRowBuffer *buffer, OpenRow *row, const TideCell *cell, guin
   buffer->encoded_bytes += room.len - old->len;
   old->timestamp_ms = cell->timestamp_ms;
   old->len = (guint32)room.len;
-  *likely = old->next;
+  *hint = old->next;
   return TRUE;
 }
 
-/* Two cells of one row, column and time: whether their values are different, and so their encodings. */
+/* Whether two cells of the same row, column and time have different values, which means different encodings. */
 static gboolean
 cells_differ(const TideRowBuffer *buffer, const OpenCell *a, const OpenCell *b)
 {
   return a->len != b->len || memcmp(buffer->bytes.data + a->offset, buffer->bytes.data + b->offset, a->len) != 0;
 }
 
-/* @cell gives the place of @old another value of the same time. */
+/* @cell replaces @old with another value of the same time. */
 static void
 count_conflict(const TideRowBuffer *buffer, const OpenCell *old, const OpenCell *cell, TideCellsMerged *merged)
 {
@@ -202,12 +202,12 @@ count_conflict(const TideRowBuffer *buffer, const OpenCell *old, const OpenCell 
     merged->overwritten = ((const TideBatchSource *)(const void *)buffer->sources.data)[old->source].ref;
 }
 
-/* Takes @cell, encoded at the end of bytes, into @row by the buffer's rule. @likely: see find_cell() */
+/* Takes @cell, encoded at the end of bytes, into @row by the buffer's rule. @hint: see find_cell() */
 static void
-take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *likely,
+take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes prefix, guint32 *hint,
           TideCellsMerged *merged)
 {
-  OpenCell *old = find_cell(buffer, row, cell, prefix, likely);
+  OpenCell *old = find_cell(buffer, row, cell, prefix, hint);
   if (old == NULL) {
     link_cell(buffer, row, cell);
     return;
@@ -218,10 +218,10 @@ take_cell(TideRowBuffer *buffer, OpenRow *row, const OpenCell *cell, TideBytes p
   if (cell->timestamp_ms >= old->timestamp_ms)
     replace_cell(buffer, row, old, cell);
   else
-    buffer->bytes.len = cell->offset; /* an older one: the newer stays, and stands for it */
+    buffer->bytes.len = cell->offset; /* an older cell: the newer one remains and replaces it */
 }
 
-/* The place of the source of what is being appended. */
+/* The index that the source of the row being appended will have. */
 static guint32
 next_source(const TideRowBuffer *buffer)
 {
@@ -230,18 +230,18 @@ next_source(const TideRowBuffer *buffer)
 
 /* ---- runs ---- */
 
-/* A run's room for longer values: an eighth, since of many values some grow and others shrink. */
+/* Room in a run for longer values: an eighth, since some values grow while others shrink. */
 #define ROOM_OF_RUN(len) ((len) + (len) / 8)
 
 TideBatchCells
 tide_row_buffer_run_cells(const TideRowBuffer *buffer, const OpenCell *run)
 {
-  TideBatchCells cells = {.n_left = run->n_cells, .time_ms = run->timestamp_ms};
+  TideBatchCells cells = {.n_remaining = run->n_cells, .time_ms = run->timestamp_ms};
   tide_wire_reader_init(&cells.reader, buffer->protocol, tide_bytes(buffer->bytes.data + run->offset, run->len));
   return cells;
 }
 
-/* Appends @cell, of @run, with its time, to the bytes of @buffer. */
+/* Appends @cell of @run, with its time, to the bytes of @buffer. */
 static OpenCell
 append_cell(TideRowBuffer *buffer, const TideBatchCell *cell, const OpenCell *run)
 {
@@ -256,13 +256,13 @@ append_cell(TideRowBuffer *buffer, const TideBatchCell *cell, const OpenCell *ru
   return appended;
 }
 
-/* Takes the run at @at apart; its cells stand in its place. */
+/* Splits the run at @at into single cells in its place. */
 static void
-part_run(TideRowBuffer *buffer, OpenRow *row, guint32 at)
+split_run(TideRowBuffer *buffer, OpenRow *row, guint32 at)
 {
   OpenCell run = cells_of(buffer)[at];
   gboolean is_first = TRUE;
-  /* What is read lies in the same memory as what is written: that may not move meanwhile. */
+  /* Reserved first: the loop reads from the memory that it appends to, which must not move. */
   tide_buffer_reserve(&buffer->bytes, run.len + run.n_cells * tide_cell_size_max(TIDE_BYTES_EMPTY, 0));
   TideBatchCells cells = tide_row_buffer_run_cells(buffer, &run);
   TideBatchCell read;
@@ -282,12 +282,12 @@ part_run(TideRowBuffer *buffer, OpenRow *row, guint32 at)
 }
 
 static void
-part_all_runs(TideRowBuffer *buffer, OpenRow *row)
+split_all_runs(TideRowBuffer *buffer, OpenRow *row)
 {
   for (guint32 i = row->first_cell, next; i != NO_CELL; i = next) {
     next = cells_of(buffer)[i].next;
     if (cells_of(buffer)[i].n_cells > 1)
-      part_run(buffer, row, i);
+      split_run(buffer, row, i);
   }
 }
 
@@ -300,7 +300,7 @@ some_cell_has_time(const TideRowBuffer *buffer, const OpenRow *row, gint64 times
   return FALSE;
 }
 
-/* @encoded is the run's new content. */
+/* @encoded: the run's new content */
 static void
 replace_run(TideRowBuffer *buffer, OpenRow *row, OpenCell *old, TideBytes encoded, gint64 timestamp_ms)
 {
@@ -336,8 +336,8 @@ link_run(TideRowBuffer *buffer, OpenRow *row, const TideRow *from, gint64 timest
   link_cell(buffer, row, &run);
 }
 
-/* Takes the cells of @from, which are of one time, into @row in one piece. FALSE: one or another of them may meet a
- * cell by itself, and nothing was done. */
+/* Takes the cells of @from, which have one time, into @row as a run. Returns FALSE, without a change, if any of them
+ * must be merged individually. */
 static gboolean
 take_run(TideRowBuffer *buffer, OpenRow *row, const TideRow *from, TideCellsMerged *merged)
 {
@@ -351,7 +351,7 @@ take_run(TideRowBuffer *buffer, OpenRow *row, const TideRow *from, TideCellsMerg
     return FALSE;
   if (timestamp_ms == old->timestamp_ms &&
       !tide_bytes_equal(tide_bytes(buffer->bytes.data + old->offset, old->len), from->encoded))
-    return FALSE; /* to be counted cell by cell */
+    return FALSE; /* must be counted cell by cell */
   if (timestamp_ms > old->timestamp_ms)
     replace_run(buffer, row, old, from->encoded, timestamp_ms);
   merged->n_merged += from->n_cells;
@@ -379,7 +379,7 @@ tide_row_buffer_delete_size_max(const TideRowBuffer *buffer, TideBytes key)
   return size;
 }
 
-/* Takes the cells that @row's delete covers out of it; how many. */
+/* Removes the cells covered by @row's delete. Returns their number. */
 static guint32
 drop_deleted_cells(TideRowBuffer *buffer, OpenRow *row)
 {
@@ -407,7 +407,7 @@ drop_deleted_cells(TideRowBuffer *buffer, OpenRow *row)
   return n_dropped;
 }
 
-/* From now on @row deletes up to @to_ms at the least. Returns how many cells that dropped. */
+/* Makes @row delete at least up to @to_ms. Returns the number of cells removed. */
 static guint32
 raise_delete(TideRowBuffer *buffer, OpenRow *row, gint64 to_ms)
 {
@@ -438,7 +438,7 @@ add_row(TideRowBuffer *buffer, guint64 key_hash, TideBytes key, gint64 ttl_ms)
   return buffer->n_rows++;
 }
 
-/* The open row for @key, begun when there is none or the one there is full or has another time to live. */
+/* The open row for @key. A new one is begun if there is none, or if it is full or has another time to live. */
 static guint32
 find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_cells)
 {
@@ -454,7 +454,7 @@ find_or_add_row(TideRowBuffer *buffer, TideBytes key, gint64 ttl_ms, guint32 n_c
   }
   OpenRow *row = &rows_of(buffer)[*slot - 1];
   if (row->n_cells == 0)
-    row->ttl_ms = ttl_ms; /* it only deletes, so far */
+    row->ttl_ms = ttl_ms; /* so far it only deletes */
   if ((row->ttl_ms == ttl_ms || n_cells == 0) &&
       (buffer->rule == TIDE_MERGE_NEWEST || row->n_cells + n_cells <= MAX_CELLS_OF_A_ROW))
     return *slot - 1;
@@ -471,7 +471,7 @@ add_source(TideRowBuffer *buffer, guint32 row, TideSourceRef ref)
   tide_buffer_append(&buffer->sources, &source, sizeof source);
 }
 
-/* Writes what is still used into fresh memory, once half of it is replaced cells. */
+/* Copies used bytes to fresh memory when half of it is replaced cells. */
 static void
 squeeze(TideRowBuffer *buffer)
 {
@@ -495,13 +495,13 @@ squeeze(TideRowBuffer *buffer)
   buffer->wasted_bytes = 0;
 }
 
-/* Encodes the cells of @row into @open, those that @delete_to_ms does not cover. */
+/* Encodes the cells of @row into @open, except those covered by @delete_to_ms. */
 static void
 take_each_cell(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, gint64 delete_to_ms, TideCellsMerged *merged)
 {
-  part_all_runs(buffer, open);
+  split_all_runs(buffer, open);
   gboolean is_new = open->n_cells == 0;
-  guint32 likely = open->first_cell;
+  guint32 hint = open->first_cell;
   for (guint32 i = 0; i < row->n_cells; i++) {
     const TideColumn *column = row->cells[i].column;
     OpenCell cell = {.column_hash = column->hash,
@@ -510,21 +510,21 @@ take_each_cell(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, gint64 
                      .n_cells = 1,
                      .identity = row->identity,
                      .source = next_source(buffer)};
-    if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_likely(buffer, open, &row->cells[i], &likely)) {
+    if (is_deleted(delete_to_ms, cell.timestamp_ms) || overwrite_hinted(buffer, open, &row->cells[i], &hint)) {
       merged->n_merged++;
       continue;
     }
     tide_cell_append(buffer->protocol, &buffer->bytes, column->prefix, row->cells[i].value, cell.timestamp_ms);
     cell.len = cell.room = (guint32)(buffer->bytes.len - cell.offset);
     if (buffer->rule == TIDE_MERGE_NEWEST) {
-      /* Room for the next value, which may be a little longer; tide_cell_append() has reserved it. */
+      /* Leaves room for a slightly longer next value; tide_cell_append() has reserved it. */
       cell.room = (guint32)tide_cell_size_max(column->prefix, row->cells[i].value.len);
       buffer->bytes.len = cell.offset + cell.room;
     }
     if (is_new)
       link_cell(buffer, open, &cell);
     else
-      take_cell(buffer, open, &cell, column->prefix, &likely, merged);
+      take_cell(buffer, open, &cell, column->prefix, &hint, merged);
   }
 }
 
@@ -536,7 +536,7 @@ take_cells(TideRowBuffer *buffer, OpenRow *open, const TideRow *row, TideCellsMe
       row->columns_id != 0 && buffer->rule != TIDE_MERGE_NONE && !is_deleted(delete_to_ms, row->cells[0].timestamp_ms);
   if (row->n_cells > 0 && (!is_run || !take_run(buffer, open, row, merged)))
     take_each_cell(buffer, open, row, delete_to_ms, merged);
-  /* After the cells: those that were replaced in place need no dropping. */
+  /* After the cells: those replaced in place need not be removed. */
   merged->n_merged += raise_delete(buffer, open, row->delete_to_ms);
 }
 
@@ -548,7 +548,7 @@ tide_row_buffer_append(TideRowBuffer *buffer, const TideRow *row, TideSourceRef 
   if (buffer->n_rows == 0 || mapped_us < buffer->oldest_us)
     buffer->oldest_us = mapped_us;
   guint32 row_index = find_or_add_row(buffer, row->key, row->ttl_ms, row->n_cells);
-  OpenRow *open = &rows_of(buffer)[row_index]; /* no row is added below, so it stays where it is */
+  OpenRow *open = &rows_of(buffer)[row_index]; /* stays valid: no row is added below */
   take_cells(buffer, open, row, &merged);
   add_source(buffer, row_index, source);
   if (buffer->wasted_bytes > MIN_WASTE_BYTES && buffer->wasted_bytes > buffer->bytes.len / 2)
@@ -594,7 +594,7 @@ tide_row_buffer_may_hold_key(const TideRowBuffer *buffer, guint64 key_hash)
   return FALSE;
 }
 
-/* Copies the cell or run @from of @buffer behind the bytes of @to. */
+/* Copies the cell or run @from of @buffer to the end of @to's bytes. */
 static OpenCell
 copy_cell(const TideRowBuffer *buffer, const OpenCell *from, TideRowBuffer *to)
 {
@@ -615,15 +615,15 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
   TideBytes key = tide_bytes(buffer->bytes.data + row->key_offset, row->key_len);
   guint32 row_index = find_or_add_row(to, key, row->ttl_ms, row->n_cells);
   OpenRow *target = &rows_of(to)[row_index];
-  TideCellsMerged merged = {0}; /* counted when they came */
+  TideCellsMerged merged = {0}; /* counted when they were appended */
   gboolean is_new = target->n_cells == 0;
-  part_all_runs(to, target);
-  guint32 likely = target->first_cell;
+  split_all_runs(to, target);
+  guint32 hint = target->first_cell;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
     const OpenCell *from = &cells_of(buffer)[c];
     if (is_deleted(target->delete_to_ms, from->timestamp_ms))
       continue;
-    if (is_new) { /* cells of one row never meet */
+    if (is_new) { /* cells of one row are distinct */
       OpenCell copy = copy_cell(buffer, from, to);
       link_cell(to, target, &copy);
       continue;
@@ -633,7 +633,7 @@ tide_row_buffer_copy_row(const TideRowBuffer *buffer, guint32 from_row, TideRowB
     while (tide_batch_cells_next(&cells, &read)) {
       OpenCell copy = append_cell(to, &read, from);
       copy.source = NO_SOURCE;
-      take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &likely, &merged);
+      take_cell(to, target, &copy, TIDE_BYTES_EMPTY, &hint, &merged);
     }
   }
   raise_delete(to, target, row->delete_to_ms);

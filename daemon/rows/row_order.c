@@ -1,6 +1,6 @@
 #include "rows/row_order.h"
 
-/* The bytes that all keys begin with. */
+/* Length of the prefix common to all keys. */
 static gsize
 common_len(const TideOrderedRow *rows, guint32 n_rows)
 {
@@ -16,7 +16,7 @@ common_len(const TideOrderedRow *rows, guint32 n_rows)
   return len;
 }
 
-/* The next eight bytes, as a number that compares as they do. */
+/* The next eight bytes as a number that sorts in the same order. */
 static guint64
 sort_key_of(TideBytes key, gsize offset)
 {
@@ -25,7 +25,7 @@ sort_key_of(TideBytes key, gsize offset)
   return GUINT64_FROM_BE(number);
 }
 
-/* Whether @a, which came first, may stay in front of @b. */
+/* Whether @a, which came first, precedes @b. */
 static inline gboolean
 are_in_order(const TideOrderedRow *a, const TideOrderedRow *b)
 {
@@ -34,7 +34,7 @@ are_in_order(const TideOrderedRow *a, const TideOrderedRow *b)
   return tide_bytes_compare(a->key, b->key) <= 0;
 }
 
-/* From two ordered runs, the second from @middle to @end, to one. */
+/* Merges two ordered runs; the second is [@middle, @end). */
 static void
 merge(const TideOrderedRow *runs, guint32 middle, guint32 end, TideOrderedRow *merged)
 {
@@ -44,7 +44,7 @@ merge(const TideOrderedRow *runs, guint32 middle, guint32 end, TideOrderedRow *m
         right == end || (left < middle && are_in_order(&runs[left], &runs[right])) ? runs[left++] : runs[right++];
 }
 
-/* By hand, as qsort() takes memory from the heap. */
+/* A merge sort, since qsort() allocates memory. */
 void
 tide_row_order_sort(TideOrderedRow *rows, guint32 n_rows)
 {

@@ -1,5 +1,5 @@
-/* In which order rows leave: by key, as HBase keeps them. Rows that lie beside each other there are found from the same
- * place of its memory store, which is most of what a row costs it: measured, a tenth of its CPU.
+/* The order in which rows leave: by key, as HBase stores them. HBase finds adjacent rows from the same position of its
+ * memory store, which is most of a row's cost: a tenth of its CPU, measured.
  *
  * Threads: any. */
 #pragma once
@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Rows that are put in order at a time, in memory on the stack: about a call's. */
+/* Rows sorted at a time, in memory on the stack: about one call. */
 #define TIDE_ROW_ORDER_MAX 2048u
 
 typedef struct TideOrderedRow {
@@ -17,7 +17,7 @@ typedef struct TideOrderedRow {
   guint32 row;      /* the caller's */
 } TideOrderedRow;
 
-/* @rows: at most TIDE_ROW_ORDER_MAX, with key and row filled in; those of one key stay in the order of row. */
+/* @rows: at most TIDE_ROW_ORDER_MAX, with key and row set; rows with the same key stay ordered by row. */
 void tide_row_order_sort(TideOrderedRow *rows, guint32 n_rows);
 
 G_END_DECLS

@@ -1,18 +1,17 @@
-/* Sealing: open rows become encoded rows of batches. What stands in row_buffer.c takes rows in, this hands them
- * out. */
+/* Sealing: encodes open rows into batches. row_buffer.c fills the buffer. */
 #include "rows/row_buffer_private.h"
 #include "rows/row_order.h"
 #include "thrift/wire/mutation_encoder.h"
 
-/* Rows of a batch of mutations: each is a call of its own, sent after the one before, so a batch of so many takes a
- * writer about as long as a full putMultiple, and several writers can share what a lane has to send. */
+/* Rows in a batch of mutations. Each is a separate call, sent after the previous one. A batch of this size occupies a
+ * writer about as long as a full putMultiple, and several writers can share a lane's rows. */
 #define MAX_MUTATED_ROWS 128u
 
-/* Solo rows of a batch: one in a hundred or so is refused, and is found by halving the call. In batches of so many few
- * calls are made in all, and several writers share them. */
+/* Solo rows in a batch. About one in a hundred is refused, and is found by halving the call. This size needs few calls
+ * in total and lets several writers share them. */
 #define MAX_SOLO_ROWS 64u
 
-/* The time that all cells of @row have, which the put then says once. */
+/* The time common to all cells of @row, which the put then contains once. */
 static gint64
 time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
 {
@@ -24,7 +23,7 @@ time_of_all(const TideRowBuffer *buffer, const OpenRow *row)
   return time_ms;
 }
 
-/* The cells of a run, each with its time. */
+/* Appends the cells of a run, each with its time. */
 static void
 append_timed_cells(const TideRowBuffer *buffer, const OpenCell *run, TideBuffer *wire)
 {
@@ -51,7 +50,7 @@ append_cells(const TideRowBuffer *buffer, const OpenRow *row, gint64 time_ms, Ti
   }
 }
 
-/* The row's TPut; where its key stands in that. */
+/* Encodes the row's TPut. Returns the position of its key. */
 static gsize
 encode_put(const TideRowBuffer *buffer, const OpenRow *row, TideBytes key, TideBuffer *wire)
 {
@@ -63,7 +62,7 @@ encode_put(const TideRowBuffer *buffer, const OpenRow *row, TideBytes key, TideB
   return tide_put_key_offset(buffer->protocol, key.len);
 }
 
-/* The row's TMutations: the delete, then what is put. */
+/* Encodes the row's TMutations: the delete, then the put. */
 static gsize
 encode_mutations(const TideRowBuffer *buffer, const OpenRow *row, TideBytes key, TideBuffer *wire)
 {
@@ -94,19 +93,19 @@ encode_row(const TideRowBuffer *buffer, OpenRow *row, TideBatch *batch)
     key_offset = encode_put(buffer, row, key, &batch->wire);
   at.key_offset = at.start_bytes + (guint32)key_offset;
   tide_buffer_append(&batch->rows, &at, sizeof at);
-  row->goes_to = GOES_TO_BATCH;
+  row->disposition = TO_BATCH;
   row->target = batch;
   row->target_row = batch->n_rows++;
 }
 
-/* What is being filled: one batch of each kind. */
+/* The batches being filled: one of each kind. */
 typedef struct Filling {
   TideBatch *first; /* of all, linked by next */
   TideBatch *last;
-  TideBatch *filled[2]; /* of puts, and of mutations; NULL: none yet */
+  TideBatch *filled[2]; /* of puts and of mutations; NULL: none yet */
 } Filling;
 
-/* The batch that @row goes to, begun when there is none or the one there is full. */
+/* The batch for @row. A new one is begun if there is none, or if it is full. */
 static TideBatch *
 batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request, Filling *filling)
 {
@@ -134,50 +133,49 @@ batch_for_row(const TideRowBuffer *buffer, const OpenRow *row, const TideSealReq
 
 /* ---- solo rows ---- */
 
-/* In the place of a value: rows before gave the cell several. */
+/* Replaces a value: earlier rows gave the cell several. */
 #define SEVERAL_VALUES GSIZE_TO_POINTER(1)
 
-/* @written: for each cell (row, column and time) of the rows before, sent or not, its value; as hashes. Whether @row
- * gives one of them another value, and so must wait. Adds those of @row. */
+/* Whether @row gives a cell another value than an earlier row, and so must wait. @written: hashes of cells (row, column
+ * and time) of earlier rows, sent or not, with their values; those of @row are added */
 static gboolean
-row_contradicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *written)
+row_conflicts(const TideRowBuffer *buffer, const OpenRow *row, GHashTable *written)
 {
-  gboolean contradicts = FALSE;
+  gboolean conflicts = FALSE;
   for (guint32 c = row->first_cell; c != NO_CELL; c = cells_of(buffer)[c].next) {
     const OpenCell *cell = &cells_of(buffer)[c];
     gpointer identity = GSIZE_TO_POINTER(tide_cell_identity(row->key_hash, cell->column_hash, cell->timestamp_ms));
     gpointer value = GSIZE_TO_POINTER(tide_key_hash(tide_bytes(buffer->bytes.data + cell->offset, cell->len)));
     gpointer before = g_hash_table_lookup(written, identity);
-    contradicts |= before != NULL && before != value;
+    conflicts |= before != NULL && before != value;
     g_hash_table_insert(written, identity, before == NULL || before == value ? value : SEVERAL_VALUES);
   }
-  return contradicts;
+  return conflicts;
 }
 
-/* ---- handing out ---- */
+/* ---- distributing rows ---- */
 
-/* In the place of a key's hash, in a batch of solo rows: those of other times need not wait for each other. */
+/* Replaces a key's hash in a batch of solo rows: rows of different times do not wait for each other. */
 static guint64
 hash_of_time(const OpenRow *row, const OpenCell *cell)
 {
   return MAX(tide_cell_identity(row->key_hash, 0, cell->timestamp_ms), 1);
 }
 
-/* Whether a solo row waits for what came before it: for a row of its key that was merged, or for one in flight that may
- * give its cells other values. */
+/* Whether a solo row waits for a merged row of its key, or for one in flight that may give its cells other values. */
 static gboolean
 waits_for_its_key(const TideRowBuffer *buffer, const OpenRow *row, const TideSealRequest *request)
 {
   gboolean waits = request->merged != NULL && tide_row_buffer_may_hold_key(request->merged, row->key_hash);
-  for (const TideBatch *batch = request->on_the_way; batch != NULL && !waits; batch = batch->sealer.lane_next) {
-    waits = !batch->is_unmerged && tide_batch_may_hold_key(batch, row->key_hash);
-    for (guint32 c = row->first_cell; batch->is_unmerged && c != NO_CELL && !waits; c = cells_of(buffer)[c].next)
+  for (const TideBatch *batch = request->in_flight; batch != NULL && !waits; batch = batch->sealer.lane_next) {
+    waits = !batch->is_solo && tide_batch_may_hold_key(batch, row->key_hash);
+    for (guint32 c = row->first_cell; batch->is_solo && c != NO_CELL && !waits; c = cells_of(buffer)[c].next)
       waits = tide_batch_may_hold_key(batch, hash_of_time(row, &cells_of(buffer)[c]));
   }
   return waits;
 }
 
-/* Whether a merged row's key has a suspect that is on its way. */
+/* Whether a suspect with the merged row's key is in flight. */
 static gboolean
 waits_for_suspect(const OpenRow *row, const GPtrArray *suspect_batches)
 {
@@ -201,17 +199,17 @@ append_hashes(const TideRowBuffer *buffer, const OpenRow *row, TideBuffer *key_s
   }
 }
 
-/* Encodes the row at @index where it may go into a batch, and copies it to where it waits otherwise.
- * @written: of solo rows; else NULL */
+/* Encodes the row at @index if it may join a batch; otherwise copies it to @again. @written: for solo rows; else
+ * NULL */
 static void
 hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *request, GHashTable *written,
              Filling *filling, TideRowBuffer *again)
 {
   OpenRow *row = &rows_of(buffer)[index];
-  gboolean waits = written != NULL ? row_contradicts(buffer, row, written) || waits_for_its_key(buffer, row, request)
+  gboolean waits = written != NULL ? row_conflicts(buffer, row, written) || waits_for_its_key(buffer, row, request)
                                    : row->follows_same_key || waits_for_suspect(row, request->suspect_batches);
   if (waits) {
-    row->goes_to = GOES_TO_AGAIN;
+    row->disposition = TO_NEXT_SEALING;
     row->target_row = tide_row_buffer_copy_row(buffer, index, again, buffer->oldest_us);
     return;
   }
@@ -220,7 +218,7 @@ hand_out_row(const TideRowBuffer *buffer, guint32 index, const TideSealRequest *
   append_hashes(buffer, row, &batch->key_set);
 }
 
-/* The rows from @first on, as many as are put in order at a time; how many. */
+/* Sorts as many rows from @first on as are sorted at a time. Returns their number. */
 static guint32
 order_rows(const TideRowBuffer *buffer, guint32 first, TideOrderedRow *ordered)
 {
@@ -262,7 +260,7 @@ hand_out_sources(const TideRowBuffer *buffer, TideRowBuffer *again)
     const OpenRow *row = &rows_of(buffer)[sources[i].row];
     TideBatchSource moved = sources[i];
     moved.row = row->target_row;
-    tide_buffer_append(row->goes_to == GOES_TO_BATCH ? &row->target->sources : &again->sources, &moved, sizeof moved);
+    tide_buffer_append(row->disposition == TO_BATCH ? &row->target->sources : &again->sources, &moved, sizeof moved);
   }
 }
 
@@ -273,7 +271,7 @@ hand_out_dependents(const TideRowBuffer *buffer, TideRowBuffer *again)
   TideBytes record;
   while ((record = tide_dependent_rows_next_record(&buffer->dependents, &offset)).len > 0) {
     const OpenRow *row = &rows_of(buffer)[tide_dependent_row_parent(record)];
-    TideBuffer *to = row->goes_to == GOES_TO_BATCH ? &row->target->dependents : &again->dependents;
+    TideBuffer *to = row->disposition == TO_BATCH ? &row->target->dependents : &again->dependents;
     tide_dependent_rows_append_record(to, record, row->target_row);
   }
 }
@@ -304,7 +302,7 @@ tide_row_buffer_seal(TideRowBuffer *buffer, const TideSealRequest *request)
 {
   if (buffer->n_rows == 0)
     return NULL;
-  TideRowBuffer again; /* rows that must wait for the batch that now holds the same key */
+  TideRowBuffer again; /* rows that wait for a batch with the same key */
   tide_row_buffer_init(&again, buffer->budget, buffer->protocol, buffer->rule, buffer->families);
   TideBatch *batches = hand_out_rows(buffer, request, &again);
   hand_out_sources(buffer, &again);

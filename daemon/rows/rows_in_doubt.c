@@ -5,33 +5,33 @@
 typedef struct ContestedRow ContestedRow;
 typedef struct ContestedCell ContestedCell;
 
-/* A cell that was written over a cell in doubt. */
+/* A cell that was written over an uncertain one. */
 struct ContestedCell {
-  ContestedCell *next; /* of the same place */
-  ContestedRow *row;   /* NULL: a later value stands for it */
+  ContestedCell *next; /* at the same key */
+  ContestedRow *row;   /* NULL: a later value has replaced it */
   guint64 column_hash;
   gint64 timestamp_ms;
 };
 
-/* Those of one row of a batch, and the messages that made that row: a day row may have hundreds of each, so neither is
- * kept for each of the others. */
+/* The contested cells of one row of a batch, and the messages of that row. A day row may have hundreds of each, so both
+ * are stored once. */
 struct ContestedRow {
   guint64 key_hash;
-  gint64 until_us;          /* the first of its cells is in doubt until then */
-  GSequenceIter *in_expiry; /* where it is in contested_rows */
-  TideSourceRef *sources;   /* behind the cells: each once */
+  gint64 until_us;          /* when the first of its cells stops being uncertain */
+  GSequenceIter *in_expiry; /* its position in contested_rows */
+  TideSourceRef *sources;   /* after the cells: each once */
   guint32 n_sources;
   guint32 n_cells;
-  guint32 n_left; /* of the cells: no later value stands for them */
+  guint32 n_remaining; /* cells that no later value has replaced */
   ContestedCell cells[];
 };
 
-/* With their places in the table, and what the consumer keeps for a message. */
+/* Sizes including the entries in the table and in the consumer. */
 #define CONTESTED_ROW_BYTES (sizeof(ContestedRow) + 64u)
 #define CONTESTED_CELL_BYTES (sizeof(ContestedCell) + 40u)
 #define CONTESTED_SOURCE_BYTES (sizeof(TideSourceRef) + 40u)
 
-/* A cell of a batch that completes, as it is found. */
+/* A contested cell of a completing batch. */
 typedef struct Conflict {
   guint32 row;
   guint64 column_hash;
@@ -39,7 +39,7 @@ typedef struct Conflict {
   gint64 until_us;
 } Conflict;
 
-/* Those of one row. */
+/* The contested cells of one row. */
 typedef struct Contest {
   guint64 key_hash;
   gint64 until_us; /* the earliest */
@@ -51,11 +51,11 @@ typedef struct Contest {
 
 /* ---- contested cells ---- */
 
-/* By what a cell is found when a later value may stand for it: few cells have the same. */
+/* The key under which a later value finds a contested cell; few cells share one. */
 static gpointer
-place_of(const TideTable *table, guint64 key_hash, guint64 column_hash, gint64 timestamp_ms)
+contested_key_of(const TideTable *table, guint64 key_hash, guint64 column_hash, gint64 timestamp_ms)
 {
-  if (table->latest == TIDE_LATEST_REPLACE) /* a newer time stands for all columns */
+  if (table->latest == TIDE_LATEST_REPLACE) /* a newer time replaces all columns */
     return GSIZE_TO_POINTER(key_hash);
   return GSIZE_TO_POINTER(
       tide_cell_identity(key_hash, column_hash, table->latest == TIDE_LATEST_NONE ? timestamp_ms : 0));
@@ -83,7 +83,7 @@ compare_expiry(gconstpointer a, gconstpointer b, gpointer unused)
   return first->until_us < second->until_us ? -1 : first->until_us > second->until_us ? 1 : 0;
 }
 
-/* FALSE: there is no room for it. */
+/* Returns FALSE if there is no room. */
 static gboolean
 watch(TideTableAccumulator *table, const Contest *contest)
 {
@@ -97,11 +97,11 @@ watch(TideTableAccumulator *table, const Contest *contest)
                         .sources = (TideSourceRef *)(void *)&row->cells[n_cells],
                         .n_sources = n_sources,
                         .n_cells = n_cells,
-                        .n_left = n_cells};
+                        .n_remaining = n_cells};
   memcpy(row->sources, contest->sources, n_sources * sizeof *row->sources);
   for (guint32 i = 0; i < n_cells; i++) {
     const Conflict *conflict = &contest->conflicts[i];
-    gpointer place = place_of(table->table, row->key_hash, conflict->column_hash, conflict->timestamp_ms);
+    gpointer place = contested_key_of(table->table, row->key_hash, conflict->column_hash, conflict->timestamp_ms);
     row->cells[i] = (ContestedCell){g_hash_table_lookup(table->contested, place), row, conflict->column_hash,
                                     conflict->timestamp_ms};
     set_first_at(table, place, &row->cells[i]);
@@ -110,7 +110,7 @@ watch(TideTableAccumulator *table, const Contest *contest)
   return TRUE;
 }
 
-/* None of its cells is at its place any more. */
+/* All cells of @row have been removed from the table. */
 static void
 free_row(TideTableAccumulator *table, ContestedRow *row)
 {
@@ -126,7 +126,7 @@ unwatch(TideTableAccumulator *table, ContestedRow *row)
     const ContestedCell *cell = &row->cells[i];
     if (cell->row == NULL)
       continue;
-    gpointer place = place_of(table->table, row->key_hash, cell->column_hash, cell->timestamp_ms);
+    gpointer place = contested_key_of(table->table, row->key_hash, cell->column_hash, cell->timestamp_ms);
     ContestedCell *first = g_hash_table_lookup(table->contested, place), **link = &first;
     while (*link != cell)
       link = &(*link)->next;
@@ -136,7 +136,7 @@ unwatch(TideTableAccumulator *table, ContestedRow *row)
   free_row(table, row);
 }
 
-/* Whether @written, a later value at its place, stands for @cell, which needs no watching any more. */
+/* Whether @written, a later value at the same key, replaces @cell, which then needs no watching. */
 static gboolean
 is_replaced(const ContestedCell *cell, const TideBatchCell *written)
 {
@@ -157,7 +157,7 @@ add_findings(GArray *findings, TideFinding finding, const TideSourceRef *sources
 static void
 replace_contested(TideTableAccumulator *table, guint64 key_hash, const TideBatchCell *written, GArray *findings)
 {
-  gpointer place = place_of(table->table, key_hash, written->column_hash, written->timestamp_ms);
+  gpointer place = contested_key_of(table->table, key_hash, written->column_hash, written->timestamp_ms);
   ContestedCell *first = g_hash_table_lookup(table->contested, place), **link = &first;
   if (first == NULL)
     return;
@@ -169,7 +169,7 @@ replace_contested(TideTableAccumulator *table, guint64 key_hash, const TideBatch
     }
     *link = cell->next;
     ContestedRow *row = g_steal_pointer(&cell->row);
-    if (--row->n_left > 0)
+    if (--row->n_remaining > 0)
       continue;
     add_findings(findings, (TideFinding){.kind = TIDE_FOUND_REPLACED, .until_us = row->until_us}, row->sources,
                  row->n_sources);
@@ -195,10 +195,10 @@ tide_rows_in_doubt_clear(TideTableAccumulator *table)
   tide_rows_in_doubt_expire(table, G_MAXINT64);
 }
 
-/* ---- rows that were written over cells in doubt ---- */
+/* ---- rows written over uncertain cells ---- */
 
-/* What of @row of @batch was written over cells in doubt. @inherited: what owners before us left in doubt of its
- * partitions; they do not say which values */
+/* Finds the cells of @row of @batch that were written over uncertain ones. @inherited: uncertain writes of earlier
+ * owners of its partitions, with unknown values */
 static void
 judge_row(TideTableAccumulator *table, const TideBatch *batch, guint32 row, TideDoubt inherited, GArray *conflicts,
           GArray *findings)
@@ -224,7 +224,7 @@ judge_row(TideTableAccumulator *table, const TideBatch *batch, guint32 row, Tide
   }
 }
 
-/* Drops what follows its like. Returns: how many are left. */
+/* Removes adjacent duplicates. Returns the remaining number. */
 static guint32
 merge_same(TideSourceRef *refs, guint32 n_refs)
 {
@@ -245,14 +245,14 @@ contest_row(TideTableAccumulator *table, const Contest *contest, GArray *finding
   add_findings(findings, finding, contest->sources, contest->n_sources);
 }
 
-/* Of rows of @batch that have @conflicts, in the order of these. */
+/* Contests the rows of @batch that have @conflicts, which are sorted by row. */
 static void
 contest_rows(TideTableAccumulator *table, const TideBatch *batch, const GArray *conflicts, GArray *findings)
 {
   gsize n_sources;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
-  g_autofree TideSourceRef *refs = g_new(TideSourceRef, n_sources); /* by row */
-  g_autofree guint32 *ends = g_new0(guint32, batch->n_rows + 1);    /* of each row's */
+  g_autofree TideSourceRef *refs = g_new(TideSourceRef, n_sources); /* sorted by row */
+  g_autofree guint32 *ends = g_new0(guint32, batch->n_rows + 1);    /* end of each row's */
   for (gsize i = 0; i < n_sources; i++)
     ends[sources[i].row + 1]++;
   for (guint32 row = 0; row < batch->n_rows; row++)
@@ -266,7 +266,7 @@ contest_rows(TideTableAccumulator *table, const TideBatch *batch, const GArray *
                        .until_us = first->until_us,
                        .conflicts = first,
                        .sources = &refs[begin],
-                       /* what a message has in a row was appended together */
+                       /* A message's sources within a row are adjacent. */
                        .n_sources = merge_same(&refs[begin], ends[row] - begin)};
     for (; i < conflicts->len && g_array_index(conflicts, Conflict, i).row == row; i++) {
       contest.until_us = MIN(contest.until_us, g_array_index(conflicts, Conflict, i).until_us);
@@ -290,10 +290,10 @@ judge_rows(TideTableAccumulator *table, const TideBatch *batch, const TideDoubt 
     contest_rows(table, batch, conflicts, findings);
 }
 
-/* ---- rows that may land once more ---- */
+/* ---- rows that may land again ---- */
 
-/* Remembers the cells of @batch, which may land once more until @until_us. FALSE: there is no room for all of them.
- * @ret_last_ms: the latest time of its cells */
+/* Remembers the cells of @batch, which may land again until @until_us. Returns FALSE if there is no room for all of
+ * them. @ret_last_ms: the latest time of its cells */
 static gboolean
 remember_batch(TideTableAccumulator *table, const TideBatch *batch, gint64 until_us, gint64 *ret_last_ms)
 {
@@ -333,14 +333,14 @@ tide_rows_in_doubt_judge(TideTableAccumulator *table, const TideBatch *batch, co
 {
   TideDoubt doubt = {0};
   gint64 until_us = batch->times.last_unknown_us + table->context->settle_us;
-  /* Of its own cells none contradicts another, so it does not matter that they are in doubt already. */
+  /* The batch's own cells do not conflict, so it does not matter that they are already uncertain. */
   if (G_UNLIKELY(batch->times.last_unknown_us > 0 && until_us > now_us)) {
     gint64 last_ms;
     if (!remember_batch(table, batch, until_us, &last_ms))
       forget_batch(table, batch, until_us, findings);
     doubt = (TideDoubt){until_us, last_ms};
   }
-  if (!tide_batch_is_cancelled(batch)) /* else it counts as not written, though a call may have carried it */
+  if (!tide_batch_is_cancelled(batch)) /* a cancelled batch counts as unwritten, although a call may have carried it */
     judge_rows(table, batch, inherited, findings);
   return doubt;
 }

@@ -69,7 +69,7 @@ tide_spare_buffers_take_back(TideSpareBuffers *spares, TideRowBuffer **lent)
 }
 
 void
-tide_spare_buffers_keep_house(TideSpareBuffers *spares, gint64 idle_us, gint64 now_us)
+tide_spare_buffers_run_maintenance(TideSpareBuffers *spares, gint64 idle_us, gint64 now_us)
 {
   if (now_us - spares->looked_us < idle_us)
     return;

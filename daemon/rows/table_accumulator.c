@@ -2,19 +2,19 @@
 
 #include "util/clock.h"
 
-/* A lane without rows gives its memory back after this long. */
+/* Time until a lane without rows returns its memory. */
 #define IDLE_MEMORY_US (5 * TIDE_US_PER_S)
 
-/* So long while memory is short: longer than lanes wait for rows on a busy stream, less than consumers hold. */
+/* The same while memory is short: longer than lanes wait for rows on a busy stream, shorter than consumers hold. */
 #define SHORT_IDLE_MEMORY_US (20 * TIDE_US_PER_MS)
 
-/* Moments at which doubts end, that are told apart within a settle. */
+/* Number of different end times stored within one settle time. */
 #define SETTLE_STEPS 128
 
-/* A dated table without rows is given up after this long: late readings come within the hour, if at all. */
+/* Time until a dated table without rows is closed: late readings arrive within an hour, if at all. */
 #define IDLE_TABLE_US (3600 * TIDE_US_PER_S)
 
-/* So long only while many are open. */
+/* The same while many are open. */
 #define SHORT_IDLE_TABLE_US TIDE_US_PER_S
 
 static TideLaneBuffer *
@@ -77,40 +77,40 @@ lane_free(TideTableAccumulator *table, TideLaneBuffer *open)
 }
 
 void
-tide_lane_buffer_add_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
+tide_lane_buffer_add_in_flight(TideLaneBuffer *lane, TideBatch *batch)
 {
-  batch->sealer.lane_next = lane->on_the_way;
-  batch->sealer.lane_link = &lane->on_the_way;
+  batch->sealer.lane_next = lane->in_flight;
+  batch->sealer.lane_link = &lane->in_flight;
   if (batch->sealer.lane_next != NULL)
     batch->sealer.lane_next->sealer.lane_link = &batch->sealer.lane_next;
-  lane->on_the_way = batch;
-  lane->n_on_the_way++;
+  lane->in_flight = batch;
+  lane->n_in_flight++;
 }
 
 void
-tide_lane_buffer_remove_on_the_way(TideLaneBuffer *lane, TideBatch *batch)
+tide_lane_buffer_remove_in_flight(TideLaneBuffer *lane, TideBatch *batch)
 {
   *batch->sealer.lane_link = batch->sealer.lane_next;
   if (batch->sealer.lane_next != NULL)
     batch->sealer.lane_next->sealer.lane_link = batch->sealer.lane_link;
-  lane->n_on_the_way--;
+  lane->n_in_flight--;
 }
 
 gboolean
-tide_lane_buffer_has_merged_on_the_way(const TideLaneBuffer *lane)
+tide_lane_buffer_has_merged_in_flight(const TideLaneBuffer *lane)
 {
-  for (const TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next)
-    if (tide_batch_holds_its_lane(batch))
+  for (const TideBatch *batch = lane->in_flight; batch != NULL; batch = batch->sealer.lane_next)
+    if (tide_batch_blocks_its_lane(batch))
       return TRUE;
   return FALSE;
 }
 
-/* @batches: NULL: none was found yet, which is so at nearly every sealing. Returns: it, with those of @lane. */
+/* @batches: NULL: none found yet, as in nearly every sealing. Returns @batches with those of @lane added. */
 static GPtrArray *
 add_suspect_batches(const TideLaneBuffer *lane, GPtrArray *batches)
 {
-  for (TideBatch *batch = lane->on_the_way; batch != NULL; batch = batch->sealer.lane_next) {
-    if (batch->is_unmerged || tide_batch_holds_its_lane(batch))
+  for (TideBatch *batch = lane->in_flight; batch != NULL; batch = batch->sealer.lane_next) {
+    if (batch->is_solo || tide_batch_blocks_its_lane(batch))
       continue;
     batches = batches != NULL ? batches : g_ptr_array_new();
     g_ptr_array_add(batches, batch);
@@ -132,8 +132,8 @@ tide_lane_buffer_waits_for_predecessor(const TideLaneBuffer *lane, gboolean of_s
 {
   for (guint i = 0; lane->predecessors != NULL && i < lane->predecessors->len; i++) {
     const TideLaneBuffer *predecessor = g_ptr_array_index(lane->predecessors, i);
-    if (of_solo ? tide_lane_buffer_has_rows(predecessor) || predecessor->n_on_the_way > 0
-                : !tide_row_buffer_is_empty(predecessor->buffer) || tide_lane_buffer_has_merged_on_the_way(predecessor))
+    if (of_solo ? tide_lane_buffer_has_rows(predecessor) || predecessor->n_in_flight > 0
+                : !tide_row_buffer_is_empty(predecessor->buffer) || tide_lane_buffer_has_merged_in_flight(predecessor))
       return TRUE;
   }
   return FALSE;
@@ -185,7 +185,7 @@ adopt_map(TideTableAccumulator *table, TideRegionMap *map)
     else
       g_ptr_array_add(table->retired, open);
   }
-  /* A new lane that overlaps an old one with rows left must wait for it, so it is made now. */
+  /* A new lane must wait for an overlapping old one with rows, so it is created now. */
   for (guint32 i = 0; i < map->n_lanes && table->retired->len > 0; i++) {
     if (table->lanes[i] != NULL)
       continue;
@@ -225,7 +225,7 @@ drop_empty_retired(TideTableAccumulator *table)
 {
   for (guint i = table->retired->len; i-- > 0;) {
     TideLaneBuffer *retired = g_ptr_array_index(table->retired, i);
-    if (tide_lane_buffer_has_rows(retired) || retired->n_on_the_way > 0)
+    if (tide_lane_buffer_has_rows(retired) || retired->n_in_flight > 0)
       continue;
     forget_predecessor(table, retired);
     if (retired->is_active)
@@ -239,12 +239,12 @@ static gint64
 lane_sealed_us(const TideLaneBuffer *lane)
 {
   gint64 oldest_us = G_MAXINT64;
-  for (const TideBatch *batch = lane != NULL ? lane->on_the_way : NULL; batch != NULL; batch = batch->sealer.lane_next)
+  for (const TideBatch *batch = lane != NULL ? lane->in_flight : NULL; batch != NULL; batch = batch->sealer.lane_next)
     oldest_us = MIN(oldest_us, batch->times.sealed_us);
   return oldest_us;
 }
 
-/* When the oldest batch on its way was sealed; G_MAXINT64: none is. */
+/* When the oldest batch in flight was sealed; G_MAXINT64: none. */
 static gint64
 oldest_sealed_us(const TideTableAccumulator *table)
 {
@@ -271,11 +271,11 @@ drop_idle_memory(TideTableAccumulator *table, gint64 idle_us, gint64 now_us)
 }
 
 void
-tide_table_accumulator_keep_house(TideTableAccumulator *table, gint64 now_us)
+tide_table_accumulator_run_maintenance(TideTableAccumulator *table, gint64 now_us)
 {
   drop_empty_retired(table);
   drop_idle_memory(table, IDLE_MEMORY_US, now_us);
-  tide_spare_buffers_keep_house(&table->spares, IDLE_MEMORY_US, now_us);
+  tide_spare_buffers_run_maintenance(&table->spares, IDLE_MEMORY_US, now_us);
   tide_solo_keys_expire(&table->solo_keys, now_us);
   if (!tide_cells_in_doubt_is_empty(table->in_doubt))
     tide_cells_in_doubt_expire(table->in_doubt, MIN(now_us, oldest_sealed_us(table)));
@@ -285,7 +285,7 @@ void
 tide_table_accumulator_give_memory_back(TideTableAccumulator *table, gint64 now_us)
 {
   drop_idle_memory(table, SHORT_IDLE_MEMORY_US, now_us);
-  tide_spare_buffers_keep_house(&table->spares, SHORT_IDLE_MEMORY_US, now_us);
+  tide_spare_buffers_run_maintenance(&table->spares, SHORT_IDLE_MEMORY_US, now_us);
 }
 
 gboolean
@@ -297,7 +297,7 @@ tide_table_accumulator_is_idle(const TideTableAccumulator *table, gboolean are_m
       table->solo_keys.until_us != NULL)
     return FALSE;
   for (guint32 i = 0; i < table->map->n_lanes; i++)
-    if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->n_on_the_way > 0))
+    if (table->lanes[i] != NULL && (tide_lane_buffer_has_rows(table->lanes[i]) || table->lanes[i]->n_in_flight > 0))
       return FALSE;
   return TRUE;
 }

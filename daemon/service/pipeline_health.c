@@ -131,7 +131,7 @@ total(TidePipelineHealth *health, gint64 now_us)
 }
 
 static char *
-trouble_text(const TideLaneTrouble *trouble, gint64 now_us)
+trouble_text(const TideLaneFailure *trouble, gint64 now_us)
 {
   g_autofree char *region = *trouble->region_start != '\0' ? g_strdup_printf("region from '%s'", trouble->region_start)
                                                            : g_strdup("its first region");
@@ -285,7 +285,7 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
     g_autofree char *last_error = tide_gateways_last_error(health->parts->gateways);
     return g_strdup_printf("no gateway is usable: %s", last_error != NULL ? last_error : "probing");
   }
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
+  g_autoptr(GPtrArray) troubles = tide_lanes_failing(health->parts->lanes, now_us - TIDE_TROUBLE_US);
   return troubles->len > 0 ? trouble_text(g_ptr_array_index(troubles, 0), now_us) : NULL;
 }
 
@@ -391,7 +391,7 @@ log_pauses(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 static void
 log_troubles(TidePipelineHealth *health, gint64 now_us)
 {
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(health->parts->lanes, now_us - TIDE_TROUBLE_US);
+  g_autoptr(GPtrArray) troubles = tide_lanes_failing(health->parts->lanes, now_us - TIDE_TROUBLE_US);
   if (troubles->len == 0) {
     g_autofree char *after = health->delayed_us > 0 ? after_text(health, health->delayed_us, now_us) : NULL;
     if (after != NULL)
@@ -402,9 +402,9 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
   if (!may_log(&health->trouble_logged_us, now_us))
     return;
   if (health->delayed_us == 0)
-    health->delayed_us = ((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->since_us;
+    health->delayed_us = ((const TideLaneFailure *)g_ptr_array_index(troubles, 0))->since_us;
   for (guint i = 0; i < troubles->len; i++) {
-    const TideLaneTrouble *trouble = g_ptr_array_index(troubles, i);
+    const TideLaneFailure *trouble = g_ptr_array_index(troubles, i);
     g_autofree char *text = trouble_text(trouble, now_us);
     const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
     tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, "rows-delayed", fields,

@@ -79,7 +79,7 @@ tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const cha
   TideBatchPoison added = {.row = row, .attempts = attempts, .text = g_strdup(text)};
   TideBuffer *list = &batch->delivery.poison;
   tide_buffer_append(list, &added, sizeof added);
-  /* Nearly always the last already. */
+  /* Rows mostly arrive in order. */
   TideBatchPoison *poison = (TideBatchPoison *)(void *)list->data;
   for (gsize i = list->len / sizeof added - 1; i > 0 && poison[i - 1].row > row; i--) {
     poison[i] = poison[i - 1];
@@ -131,7 +131,7 @@ tide_batch_make_key_set(TideBatch *batch)
   gsize capacity = 8;
   while (capacity < n_hashes * 2)
     capacity *= 2;
-  /* The list stands in front, the table is built behind it, then moved down over it. */
+  /* The list of hashes is first; the table is built after it, then moved over it. */
   tide_buffer_reserve(&batch->key_set, capacity * sizeof(guint64));
   guint64 *hashes = (guint64 *)(void *)batch->key_set.data;
   guint64 *slots = hashes + n_hashes;
@@ -195,7 +195,7 @@ tide_completion_queue_push(TideCompletionQueue *completions, TideBatch *first)
     tide_cond_signal(&completions->arrived);
   }
   tide_mutex_unlock(&completions->lock);
-  /* Who takes what was there takes this, too. */
+  /* The consumer that takes the earlier entries takes this one too, so only the first entry wakes it. */
   if (was_empty && completions->wake != NULL)
     completions->wake(completions->wake_data);
 }

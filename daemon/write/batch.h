@@ -1,10 +1,10 @@
-/* A sealed batch: encoded rows of one table and lane on their way to HBase, with the messages they came from. It is
- * either of puts, which go together in one putMultiple, or of mutated rows, each of which is a mutateRow of its own.
+/* A sealed batch: encoded rows of one table and lane, with the messages they came from. It contains either puts, which
+ * share a putMultiple, or mutated rows, each sent by its own mutateRow.
  *
- * The life of a batch, and who owns it: a consumer seals it and hands it to the lanes; a writer takes it, sends it, and
- * gives it back to the lanes when the call failed, or to its consumer's completion queue when HBase has acknowledged
- * it. The consumer marks the sources and uses the batch again. One owner at a time, so nothing in it is locked.
- * Wherever it is, its consumer may cancel it: it is not sent any more. */
+ * Ownership: a consumer seals the batch and submits it to the lanes. A writer takes it, sends it, and returns it to the
+ * lanes if the call failed, or to its consumer's completion queue if HBase acknowledged it. The consumer marks the
+ * sources and reuses the batch. It has one owner at a time and needs no lock. Its consumer may cancel it at any time;
+ * then it is not sent again. */
 #pragma once
 
 #include "util/budget.h"
@@ -13,10 +13,10 @@
 
 G_BEGIN_DECLS
 
-/* Which message a row came from, small enough to be kept for each row. */
+/* The message that a row came from, compact enough to be stored for each row. */
 typedef struct TideSourceRef {
-  guint32 assignment; /* of its partition, by its consumer's count: an acknowledgement from before a revoke or a rewind
-                       * is recognised by it, and dropped */
+  guint32 assignment; /* the number of its partition's assignment; it exposes acknowledgements from before a revocation
+                         or a rewind, which are dropped */
   guint32 sequence;   /* in the partition's TideOffsets */
 } TideSourceRef;
 
@@ -27,97 +27,97 @@ typedef struct TideBatchRow {
   guint8 n_mutations;  /* in a batch of mutations */
 } TideBatchRow;
 
-/* One reading's part in a row. */
+/* A reading's share of a row. */
 typedef struct TideBatchSource {
   TideSourceRef ref;
   guint32 row; /* index in rows */
 } TideBatchSource;
 
-/* A row that HBase refuses whatever is done: found by sending it alone. */
+/* A row that HBase refuses even when sent alone. */
 typedef struct TideBatchPoison {
   guint32 row; /* index in rows */
   guint32 attempts;
-  char *text; /* owned: what the gateway said */
+  char *text; /* owned: the gateway's answer */
 } TideBatchPoison;
 
-/* What has become of a row. */
 typedef enum TideRowState {
-  TIDE_ROW_WAITING, /* to be sent with others */
+  TIDE_ROW_WAITING, /* to be sent with other rows */
   TIDE_ROW_DONE,    /* acknowledged */
-  TIDE_ROW_POISON,  /* can never be written */
-  TIDE_ROW_SUSPECT, /* refused alone, or without an answer alone: sent alone, after the others (bisect.h) */
+  TIDE_ROW_POISON,  /* cannot be written */
+  TIDE_ROW_SUSPECT, /* failed when sent alone: retried alone, after the other rows (bisect.h) */
 } TideRowState;
 
 typedef struct TideCompletionQueue TideCompletionQueue;
 typedef struct TideBatch TideBatch;
 
-/* Where the consumer that sealed a batch keeps it. */
+/* List links of the consumer that sealed the batch. */
 typedef struct TideBatchSealer {
-  TideBatch *lane_next;  /* its list of those that are in flight from one lane */
-  TideBatch **lane_link; /* what points to it */
-  gpointer lane_buffer;  /* borrowed: the consumer's own lane that sealed it */
+  TideBatch *lane_next;  /* next in its list of batches in flight for one lane */
+  TideBatch **lane_link; /* the pointer to this batch */
+  gpointer lane_buffer;  /* borrowed: the lane buffer that sealed it */
 } TideBatchSealer;
 
-/* Monotonic. */
+/* Monotonic times. */
 typedef struct TideBatchTimes {
   gint64 oldest_us;       /* when its oldest row was mapped */
-  gint64 sealed_us;       /* nothing of it was sent before */
-  gint64 last_unknown_us; /* when a call that carried it last ended without an answer; 0: never */
+  gint64 sealed_us;       /* no part of it was sent earlier */
+  gint64 last_unknown_us; /* end of the last call with it that got no answer; 0: none */
 } TideBatchTimes;
 
-/* What calls have made of a batch so far; bisect.h, which alone changes it, and the lanes. */
+/* The results of a batch's calls so far. Only bisect.h and the lanes change it. */
 typedef struct TideBatchDelivery {
-  TideBuffer states;        /* of guint8 (TideRowState), one for each row; empty: no row was treated differently yet */
-  TideBuffer poison;        /* of TideBatchPoison, by row: all other rows are acknowledged when the batch completes */
-  guint32 attempts;         /* how often a call took it */
-  guint32 piece_rows;       /* it is sent by so many rows; 0: by as many as its table accepts */
-  guint32 n_silences;       /* calls without an answer, since one of it was acknowledged or it was halved */
-  gboolean is_acknowledged; /* a row of it was, by the call that ended last */
-  gboolean has_failed;      /* that call found its region failing: nothing of it was accepted */
-  guint32 n_refusing;       /* calls that found its region refusing whatever was tried, since a row was accepted */
-  gint64 not_before_us;     /* its lane sends others meanwhile; 0: at once */
-  gint64 lane_ok_us;        /* as it was taken: when its lane last accepted a row; 0: never, or it has refused since */
-  gboolean is_final;        /* as it was taken: no other rows are to be expected */
-  /* of suspects, while there are any */
-  guint32 suspect_row; /* the one that was tried last ... */
-  guint32 n_tries;     /* ... so often */
-  gint64 since_us;     /* 0: there are none */
-  char *text;          /* owned: what its last try ended with */
-  gboolean is_silent;  /* that was no answer */
-  gboolean is_stuck;   /* it had all its rounds, and nothing has shown that it is to blame */
-  gint32 n_more;       /* suspects than before the last call; those that it accepted apart */
+  TideBuffer states;  /* of guint8 (TideRowState), one per row; empty: all rows have the same state */
+  TideBuffer poison;  /* of TideBatchPoison, sorted by row: all other rows are acknowledged when the batch completes */
+  guint32 attempts;   /* calls that carried it */
+  guint32 piece_rows; /* rows per call; 0: as many as its table accepts */
+  guint32 n_silences; /* unanswered calls since a row was acknowledged or the batch was halved */
+  gboolean is_acknowledged; /* the last call acknowledged a row of it */
+  gboolean has_failed;      /* the last call found its region failing: no row was accepted */
+  guint32 n_refusing;       /* calls since a row was accepted in which its region refused every row */
+  gint64 not_before_us;     /* not sent earlier, while its lane sends other batches; 0: at once */
+  gint64 lane_ok_us; /* when its lane last accepted a row before the batch was taken; 0: never, or it has refused rows
+                        since */
+  gboolean is_final; /* no other rows were expected when the batch was taken */
+  /* State of suspects; unused without any. */
+  guint32 suspect_row; /* the last row tried alone ... */
+  guint32 n_tries;     /* ... and its number of tries */
+  gint64 since_us;     /* 0: no suspects */
+  char *text;          /* owned: result of the last try */
+  gboolean is_silent;  /* the last try got no answer */
+  gboolean is_stuck;   /* all rounds are over, and none has shown that the row is the cause */
+  gint32 n_more;       /* change in suspects by the last call, without those it accepted */
 } TideBatchDelivery;
 
-/* Any thread. */
+/* Shared flags; any thread. */
 typedef struct TideBatchFlags {
-  _Atomic gboolean is_cancelled;      /* set by the consumer that sealed it, at any time */
-  _Atomic gboolean has_suspects_only; /* set by its owner: all other rows of it have ended */
+  _Atomic gboolean is_cancelled;      /* set at any time by the consumer that sealed it */
+  _Atomic gboolean has_suspects_only; /* set by its owner: all other rows have ended */
 } TideBatchFlags;
 
 struct TideBatch {
   TideBatchFlags flags;
-  TideBatchSealer sealer; /* that consumer's at any time */
-  /* the owner's only (see above); rows, sources and dependent rows stay as they are until it is completed */
-  TideBatch *next;                  /* in whichever list holds it */
-  TideCompletionQueue *completions; /* borrowed: where it goes when acknowledged */
+  TideBatchSealer sealer; /* for that consumer, at any time */
+  /* For the owner only (see above); rows, sources and dependents do not change until the batch is completed. */
+  TideBatch *next;                  /* in the list that contains it */
+  TideCompletionQueue *completions; /* borrowed: receives the batch when it is acknowledged */
   TideLane *lane;                   /* ref */
-  TideBuffer wire;                  /* encoded puts, or the rows' mutations, one after the other */
+  TideBuffer wire;                  /* encoded puts, or mutations of rows, in sequence */
   TideBuffer rows;                  /* of TideBatchRow */
   TideBuffer sources;               /* of TideBatchSource */
-  TideBuffer key_set;    /* of guint64: while filling, the rows' key hashes (of unmerged rows: of key and time); then an
-                          * open-addressed set, 0 is empty */
-  TideBuffer dependents; /* dependent_rows.h: rows that may go once this batch is acknowledged */
+  TideBuffer key_set;    /* of guint64: while filling, the rows' key hashes (for solo rows, of key and time); then an
+                            open-addressed set, 0 is empty */
+  TideBuffer dependents; /* dependent_rows.h: rows that may be sent once this batch is acknowledged */
   gboolean is_mutations;
-  gboolean is_unmerged; /* each row is of one message: tide_accumulator_append_unmerged() */
+  gboolean is_solo; /* each row is of one message: solo_keys.h */
   guint32 n_rows;
-  gint64 charged_bytes; /* what the budget holds for it */
+  gint64 charged_bytes; /* charged to the budget */
   TideBatchTimes times;
   TideBatchDelivery delivery;
 };
 
 TideBatch *tide_batch_new(void);
-void tide_batch_free(TideBatch *batch); /* gives up the lane; NULL ok */
-/* Empties it for the next use; keeps the memory, gives up the lane. */
+void tide_batch_free(TideBatch *batch); /* releases the lane; NULL ok */
+/* Empties it for reuse: keeps the memory, releases the lane. */
 void tide_batch_reset(TideBatch *batch);
 
 static inline gsize
@@ -148,7 +148,7 @@ tide_batch_poison(const TideBatch *batch, gsize *ret_n)
   return (const TideBatchPoison *)(const void *)batch->delivery.poison.data;
 }
 
-/* What is known of @row; NULL: it is not poison. */
+/* The entry of @row; NULL: it is not poison. */
 const TideBatchPoison *tide_batch_find_poison(const TideBatch *batch, guint32 row);
 
 static inline TideRowState
@@ -159,13 +159,13 @@ tide_batch_row_state(const TideBatch *batch, guint32 row)
 
 void tide_batch_set_row_state(TideBatch *batch, guint32 row, TideRowState state);
 
-/* The first row of [@first, @end) in @state; @end: none. */
+/* The first row of [@first, @end) in @state, or @end. */
 guint32 tide_batch_find_state(const TideBatch *batch, TideRowState state, guint32 first, guint32 end);
 
-/* Marks @row, which can never be written, as poison. @text: copied. */
+/* Marks @row as poison: it cannot be written. @text: copied */
 void tide_batch_add_poison(TideBatch *batch, guint32 row, guint32 attempts, const char *text);
 
-/* It is not to be sent any more; a call that carries it already goes on. Threads: the consumer's that sealed it. */
+/* Prevents further calls with the batch; a call in flight continues. Threads: the consumer's that sealed it. */
 static inline void
 tide_batch_cancel(TideBatch *batch)
 {
@@ -178,15 +178,15 @@ tide_batch_is_cancelled(const TideBatch *batch)
   return atomic_load_explicit(&batch->flags.is_cancelled, memory_order_relaxed);
 }
 
-/* Its other rows have ended, and what is left may be tried for minutes, or until another row of the region is accepted:
- * rows of other keys need not wait for it. */
+/* Only suspects are left, which may be retried for minutes or until the region accepts another row. Rows of other keys
+ * need not wait for them. */
 static inline gboolean
 tide_batch_has_suspects_only(const TideBatch *batch)
 {
   return atomic_load_explicit(&batch->flags.has_suspects_only, memory_order_relaxed);
 }
 
-/* What becomes of its cells is not known at @now_us: an abandoned call may still be at work. */
+/* The outcome of a call is uncertain at @now_us: an abandoned call may still write its cells. */
 static inline void
 tide_batch_mark_in_doubt(TideBatch *batch, gint64 now_us)
 {
@@ -194,32 +194,32 @@ tide_batch_mark_in_doubt(TideBatch *batch, gint64 now_us)
 }
 
 TideBytes tide_batch_row_key(const TideBatch *batch, guint32 row);
-TideBytes tide_batch_row_wire(const TideBatch *batch, guint32 row); /* its put, or its mutations */
+TideBytes tide_batch_row_wire(const TideBatch *batch, guint32 row); /* its put or its mutations */
 
-/* Turns the key hashes that were appended to key_set into the set; once all rows are in. */
+/* Converts the key hashes appended to key_set into the set, once all rows are added. */
 void tide_batch_make_key_set(TideBatch *batch);
 gboolean tide_batch_may_hold_key(const TideBatch *batch, guint64 key_hash);
 
 /* Hash of a row key, never 0. */
 guint64 tide_key_hash(TideBytes key);
 
-/* Where completed batches are queued. Any thread pushes, one takes. */
+/* Queue of completed batches: any thread pushes, one takes. */
 struct TideCompletionQueue {
   TideMutex lock;
   TideCond arrived;
   /* under lock */
   TideBatch *first;
   TideBatch *last;
-  /* set before start, then read-only: wakes the consumer out of its poll; called without the lock */
+  /* Set before start, then read-only: wakes the consumer's poll; called without the lock. */
   void (*wake)(gpointer data);
   gpointer wake_data;
 };
 
 void tide_completion_queue_init(TideCompletionQueue *completions, void (*wake)(gpointer data), gpointer wake_data);
-void tide_completion_queue_clear(TideCompletionQueue *completions); /* frees what is still in it */
+void tide_completion_queue_clear(TideCompletionQueue *completions); /* frees remaining batches */
 void tide_completion_queue_push(TideCompletionQueue *completions,
-                                TideBatch *first); /* transfers @first and all linked behind it */
-/* All that arrived, in order, linked by next; NULL when nothing did by @deadline_us (0: does not wait). */
+                                TideBatch *first); /* transfers @first and all batches linked after it */
+/* Takes all completed batches, in order, linked by next. Waits until @deadline_us (0: not at all); NULL: none. */
 TideBatch *tide_completion_queue_take(TideCompletionQueue *completions, gint64 deadline_us);
 
 G_END_DECLS

@@ -5,7 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Its field 3, which stands behind the cells; 0: each cell has its own. */
+/* Reads field 3, the put's time, which follows the cells; 0: each cell has its own time. */
 static gint64
 time_of_put(TideWireReader *put)
 {
@@ -37,20 +37,20 @@ tide_batch_cells_enter(TideBatchCells *cells, TideWireProtocol protocol, const T
   TideWireReader *reader = &cells->reader;
   tide_wire_reader_init(reader, protocol, tide_batch_row_wire(batch, row));
   if (batch->is_mutations && !tide_mutations_enter_put(reader)) {
-    cells->n_left = 0;
+    cells->n_remaining = 0;
     return FALSE;
   }
   TideWireReader put = *reader;
   cells->time_ms = time_of_put(&put);
-  return enter_cells(reader, &cells->n_left);
+  return enter_cells(reader, &cells->n_remaining);
 }
 
 gboolean
 tide_batch_cells_next(TideBatchCells *cells, TideBatchCell *ret_cell)
 {
-  if (cells->n_left == 0)
+  if (cells->n_remaining == 0)
     return FALSE;
-  cells->n_left--;
+  cells->n_remaining--;
   TideWireReader *reader = &cells->reader;
   gsize start = reader->offset;
   ret_cell->timestamp_ms = cells->time_ms;

@@ -1,4 +1,4 @@
-/* Reads the cells of a sealed row back out of its wire bytes. For our own bytes.
+/* Reads the cells of a sealed row from its wire bytes, which this program has encoded.
  *
  * Threads: the batch's owner. */
 #pragma once
@@ -9,28 +9,28 @@
 G_BEGIN_DECLS
 
 typedef struct TideBatchCell {
-  TideBytes prefix;    /* of its column: family and qualifier as they stand */
-  guint64 column_hash; /* as TideColumn has it */
+  TideBytes prefix;    /* family and qualifier of its column, as encoded */
+  guint64 column_hash; /* as in TideColumn */
   gint64 timestamp_ms;
   TideBytes value;
 } TideBatchCell;
 
 typedef struct TideBatchCells {
   TideWireReader reader;
-  guint32 n_left;
-  gint64 time_ms; /* of the cells that have none of their own */
+  guint32 n_remaining;
+  gint64 time_ms; /* for cells without a time of their own */
 } TideBatchCells;
 
-/* Before the first cell of @row; FALSE: the row puts none. */
+/* Starts before the first cell of @row. Returns FALSE if the row puts no cells. */
 gboolean tide_batch_cells_enter(TideBatchCells *cells, TideWireProtocol protocol, const TideBatch *batch, guint32 row);
 
-/* FALSE: there are no more. @ret_cell is borrowed from the batch. */
+/* Returns FALSE after the last cell. @ret_cell: borrowed from the batch */
 gboolean tide_batch_cells_next(TideBatchCells *cells, TideBatchCell *ret_cell);
 
-/* What a cell is remembered by: its row, column and time; never 0. */
+/* Identifies a cell by row, column and time; never 0. */
 guint64 tide_cell_identity(guint64 key_hash, guint64 column_hash, gint64 timestamp_ms);
 
-/* Of a cell's value; never 0. */
+/* Hash of a cell's value; never 0. */
 guint64 tide_cell_content(TideBytes value);
 
 G_END_DECLS

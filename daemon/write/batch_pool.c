@@ -2,7 +2,7 @@
 
 #include "write/prefetch.h"
 
-/* Of the budget, for each pool, and for all together: what they keep must not keep consumers from reading. */
+/* Parts of the budget for each pool and for all together, so that pooled memory cannot stop consumers from reading. */
 #define POOL_SHARE 32u
 #define ALL_POOLS_SHARE 8u
 

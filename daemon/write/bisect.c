@@ -1,24 +1,26 @@
 #include "write/bisect.h"
 
 #include "util/backoff.h"
+#include "util/units.h"
 
-/* When so many rows of a batch were refused alone and none was accepted, the rest will fare no better. */
+/* After this many rows of a batch were refused alone and none was accepted, the search is given up until the next
+ * call. */
 #define GIVE_UP_AFTER 3u
 
 #define SILENCES_LIMIT 2u
 
-/* Halving pushes two ranges for each one popped, and no range is halved more often than a row number has bits. */
+/* Halving replaces one range by two, and no range is halved more often than a row number has bits. */
 #define MAX_RANGES 40u
 
-/* Rows of the whole call, counted through its batches. */
+/* A range of rows, counted across all batches of the call. */
 typedef struct Range {
   guint32 first;
   guint32 end;
-  guint32 n_sent;        /* calls of this take that carried it */
-  gboolean is_part;      /* of one that was refused */
-  gboolean is_refused;   /* its parent was, and what the parent had besides was accepted: so it need not be sent */
-  gboolean has_brother;  /* the next one on the stack is the other half of the same refusal ... */
-  gboolean may_be_sound; /* ... which was for the size, so that both halves may be accepted */
+  guint32 n_sent;      /* calls in this take that carried it */
+  gboolean is_part;    /* part of a refused range */
+  gboolean is_refused; /* its parent was refused but the other half was accepted, so this half is known to be refused */
+  gboolean has_brother;  /* the next range on the stack is the other half of the same refused range ... */
+  gboolean may_be_sound; /* ... which was refused for its size, so both halves may be accepted */
 } Range;
 
 /* A row that was refused, or got no answer, alone in this take. */
@@ -32,46 +34,47 @@ typedef struct Refused {
 
 typedef enum Errand { ERRAND_RANGE, ERRAND_CONTROL_ROW, ERRAND_SUSPECT } Errand;
 
-/* Whether another row of a batch is accepted in this take. */
+/* Result of a batch's control row in this take. */
 typedef enum Control { CONTROL_UNTRIED, CONTROL_ACCEPTED, CONTROL_REFUSED } Control;
 
-/* Of a batch in this take. */
+/* State of one batch in this take. */
 typedef struct BatchTake {
   Control control;
-  guint32 n_refused; /* rows alone, or without an answer alone, that are no poison yet */
+  guint32 n_refused; /* rows that failed alone and are not poison yet */
   gboolean is_given_up;
 } BatchTake;
 
-/* What one call to the gateway carries. */
+/* One call to the gateway. */
 typedef struct Sent {
   Errand errand;
   Range range; /* of that errand */
   guint32 n_rows;
   gsize n_bytes;
-  guint32 first_row;                      /* in the first batch that it carries */
+  guint32 first_row;                      /* in the first batch of the call */
   guint32 carried[TIDE_CALL_MAX_BATCHES]; /* indices in the call */
   guint32 n_carried;
-  TideBuffer parts; /* of TideBytes; memory, reused */
+  TideBuffer parts; /* of TideBytes; reused */
 } Sent;
 
 struct TideBisect {
   TideBisectOptions options; /* read-only */
-  /* of the call that runs */
-  TideCall *call;                                /* borrowed */
-  gint64 now_us;                                 /* when it began */
-  guint32 first_rows[TIDE_CALL_MAX_BATCHES + 1]; /* a batch's first among all rows of the call; then their number */
+  /* State of the running call. */
+  TideCall *call; /* borrowed */
+  gint64 now_us;  /* when the call began */
+  guint32
+      first_rows[TIDE_CALL_MAX_BATCHES + 1]; /* each batch's first row within the call; the last entry is the total */
   BatchTake takes[TIDE_CALL_MAX_BATCHES];
   Range ranges[MAX_RANGES];
   guint32 n_ranges;
-  guint32 next_row;          /* of the call: those before it were sent, or are in ranges */
-  guint32 suspect_batch;     /* whose suspects have their turn ... */
-  guint32 n_suspects_seen;   /* ... which so many of its rows had, or are no suspects */
-  TideFailure ended_by;      /* neither accepted nor refused: nothing more is sent */
-  gboolean is_row_oversized; /* a row alone was refused for its size */
+  guint32 next_row;          /* all earlier rows were sent or are in ranges */
+  guint32 suspect_batch;     /* the batch whose suspects are being tried ... */
+  guint32 n_suspects_seen;   /* ... and how many of its rows were checked */
+  TideFailure ended_by;      /* why sending stopped: neither acceptance nor refusal */
+  gboolean is_row_oversized; /* a single row was refused for its size */
   TideBisectCounts counts;
   GArray *refused; /* (element-type Refused) */
-  char *text;      /* owned: of the last failure */
-  Sent sent;       /* last */
+  char *text;      /* owned: the last failure */
+  Sent sent;       /* the last call */
 };
 
 static void
@@ -126,7 +129,7 @@ tide_bisect_begin(TideBisect *bisect, TideCall *call, gint64 now_us)
   }
 }
 
-/* ---- what is sent next ---- */
+/* ---- choosing the next call ---- */
 
 static void
 begin_parts(TideBisect *bisect)
@@ -136,7 +139,7 @@ begin_parts(TideBisect *bisect)
   bisect->sent.n_bytes = 0;
 }
 
-/* The wire of rows [@first, @end) of the call's batch @i. */
+/* Adds the wire bytes of rows [@first, @end) of the call's batch @i. */
 static void
 add_run(TideBisect *bisect, guint32 i, guint32 first, guint32 end)
 {
@@ -153,7 +156,7 @@ add_run(TideBisect *bisect, guint32 i, guint32 first, guint32 end)
   bisect->sent.n_rows += end - first;
 }
 
-/* All waiting rows of @range, as one call. FALSE: there are none. */
+/* Adds all waiting rows of @range to one call. Returns FALSE if there are none. */
 static gboolean
 add_range(TideBisect *bisect, Range range)
 {
@@ -184,8 +187,8 @@ push_range(TideBisect *bisect, Range range)
   bisect->ranges[bisect->n_ranges++] = range;
 }
 
-/* Which half of @range is looked at first. In each take it is another one, so that where the rows that are refused
- * stand together others are found soon, and the search is not given up each time. */
+/* Whether the right half of @range is tried first. The order alternates between takes: if refused rows are adjacent,
+ * other rows are found before the search is given up. */
 static gboolean
 is_right_first(const TideBisect *bisect, const Range *range)
 {
@@ -193,7 +196,7 @@ is_right_first(const TideBisect *bisect, const Range *range)
   return (attempts * 0x9e3779b9u >> g_bit_storage(range->end - range->first)) % 2 == 1;
 }
 
-/* @range was refused, by the last of its calls. */
+/* The last call of @range was refused. */
 static void
 push_halves(TideBisect *bisect, Range range, gboolean may_be_sound)
 {
@@ -210,7 +213,7 @@ push_halves(TideBisect *bisect, Range range, gboolean may_be_sound)
   push_range(bisect, *first);
 }
 
-/* Nothing of @range is refused: if its parent was, the other half is to blame. */
+/* @range has no refused rows: if its parent was refused, the other half has. */
 static void
 note_sound(TideBisect *bisect, const Range *range)
 {
@@ -253,7 +256,7 @@ next_range(TideBisect *bisect)
   }
 }
 
-/* A row of batch @i that was accepted by an earlier call: not always the same one. */
+/* Chooses a row of batch @i that an earlier call has accepted; not always the same one. */
 static guint32
 find_control_row(const TideBatch *batch)
 {
@@ -272,8 +275,8 @@ send_alone(TideBisect *bisect, Errand errand, guint32 i, guint32 row)
   return TRUE;
 }
 
-/* The next suspect of @batch that is due; n_rows: there is none. They take turns, as the connection may be lost with
- * each: the first is the one behind that which was tried last. */
+/* Finds the next due suspect of @batch; n_rows: none. Suspects alternate, beginning after the last one tried, because
+ * each may break the connection. */
 static guint32
 next_due_suspect(TideBisect *bisect, const TideBatch *batch, TideSuspect *ret_known)
 {
@@ -290,9 +293,9 @@ next_due_suspect(TideBisect *bisect, const TideBatch *batch, TideSuspect *ret_kn
   return batch->n_rows;
 }
 
-/* Suspects, each alone, after all others. A control row goes before them in every other round, and else after the first
- * that is refused, so that a gateway which fails every so many calls does not always fail those of one row. Unless
- * another row is accepted, no second suspect of the batch is tried. */
+/* Sends suspects alone, after all other rows. The control row precedes them in every other round, otherwise it follows
+ * the first refused suspect. A gateway that fails regularly thus does not always fail the same row. A second suspect of
+ * the batch is tried only if another row is accepted. */
 static gboolean
 next_suspect(TideBisect *bisect)
 {
@@ -332,7 +335,7 @@ tide_bisect_next(TideBisect *bisect, TideBisectCall *ret_call)
   return TRUE;
 }
 
-/* ---- how it ended ---- */
+/* ---- results ---- */
 
 static void
 mark_poison(TideBisect *bisect, guint32 i, guint32 row, guint32 attempts, const char *text, gint64 now_us)
@@ -348,7 +351,7 @@ mark_poison(TideBisect *bisect, guint32 i, guint32 row, guint32 attempts, const 
   bisect->counts.poison++;
 }
 
-/* The row that was sent last. Where a batch accepts nothing, only the first one stays a suspect. */
+/* Records that the last row sent was refused. If a batch accepts nothing, only the first such row stays a suspect. */
 static void
 add_refused(TideBisect *bisect, gboolean is_silent, const char *text)
 {
@@ -384,7 +387,7 @@ note_accepted(TideBisect *bisect)
     batch->delivery.n_silences = 0;
     bisect->takes[i].control = CONTROL_ACCEPTED;
     if (bisect->sent.errand != ERRAND_RANGE || (is_whole && batch->delivery.states.len == 0))
-      continue; /* what is acknowledged without states is so whole */
+      continue; /* without states, the batch as a whole is acknowledged */
     guint32 end = MIN(range->end, bisect->first_rows[i + 1]) - start;
     for (guint32 row = MAX(range->first, start) - start; row < end; row++)
       if (tide_batch_row_state(batch, row) == TIDE_ROW_WAITING)
@@ -412,7 +415,7 @@ note_refused(TideBisect *bisect, TideFailure failure, const char *text, gint64 n
   if (bisect->sent.n_rows > 1) {
     push_halves(bisect, bisect->sent.range, failure.is_for_size);
     if (failure.is_for_size)
-      call->oversized_rows = bisect->sent.n_rows; /* each is smaller than the one before */
+      call->oversized_rows = bisect->sent.n_rows; /* each is smaller than the previous one */
     return;
   }
   bisect->is_row_oversized |= failure.is_for_size;
@@ -426,7 +429,7 @@ note_refused(TideBisect *bisect, TideFailure failure, const char *text, gint64 n
     add_refused(bisect, FALSE, text);
 }
 
-/* The connection is lost, or nothing is worth being sent over it now. */
+/* Sending ends: the connection is lost, or further calls over it would fail. */
 static void
 note_ended(TideBisect *bisect, TideFailure failure, const char *text, gint64 now_us)
 {
@@ -451,7 +454,8 @@ note_ended(TideBisect *bisect, TideFailure failure, const char *text, gint64 now
   if (bisect->sent.n_carried > 1 || delivery->n_silences < SILENCES_LIMIT)
     return;
   delivery->n_silences = 0;
-  delivery->piece_rows = bisect->sent.n_rows / 2; /* when a row stands alone, the others are sent together again */
+  /* Once a single row is isolated, the others are sent together again. */
+  delivery->piece_rows = bisect->sent.n_rows / 2;
   if (bisect->sent.n_rows == 1)
     add_refused(bisect, TRUE, text);
 }
@@ -472,25 +476,28 @@ tide_bisect_note(TideBisect *bisect, TideFailure failure, const char *text, gint
     note_ended(bisect, failure, text, now_us);
 }
 
-/* ---- the end of a call ---- */
+/* ---- end of a call ---- */
 
-/* What is told of a row that waits. (transfer full) */
+/* Describes a waiting row for log and status. (transfer full) */
 static char *
-describe_waiting(const Refused *refused, gsize n_bytes, const TideSuspect *known, gboolean has_witness)
+describe_waiting(const Refused *refused, gsize n_bytes, const TideSuspect *known, gboolean has_control)
 {
-  if (refused->is_silent)
-    return g_strdup_printf("a row of %" G_GSIZE_FORMAT " bytes was sent alone %u times, and no call with it succeeded; "
-                           "where a proxy limits requests, raise that; others of its batch are written, later rows "
-                           "with their keys wait: %s",
-                           n_bytes, known->n_pauses, refused->text);
-  return g_strdup_printf("a row is refused alone%s: %s",
-                         has_witness ? ""
-                                     : ", and no other row of its region was accepted since, or several were refused "
-                                       "after it: nothing shows that the row is to blame",
-                         refused->text);
+  if (refused->is_silent) {
+    g_autofree char *calls = tide_count_of(known->n_pauses, "call", NULL);
+    return g_strdup_printf("a row of %" G_GSIZE_FORMAT
+                           " bytes got no answer in %s of its own; if a proxy limits requests, raise the limit; other "
+                           "rows of the batch are written, later rows with these keys wait: %s",
+                           n_bytes, calls, refused->text);
+  }
+  return g_strdup_printf(
+      "a row is refused when sent alone%s: %s",
+      has_control
+          ? ""
+          : ", but its region has accepted no other row since, or refused several, so the row may not be the cause",
+      refused->text);
 }
 
-/* A round of a row that was refused alone, or got no answer alone. */
+/* Evaluates one round of a row that was refused, or got no answer, alone. */
 static void
 judge(TideBisect *bisect, const Refused *refused, gint64 now_us)
 {
@@ -498,18 +505,18 @@ judge(TideBisect *bisect, const Refused *refused, gint64 now_us)
   TideBatchDelivery *delivery = &batch->delivery;
   gsize n_bytes = tide_batch_row_wire(batch, refused->row).len;
   TideSuspect known = tide_suspects_find(bisect->options.suspects, tide_suspects_identity(batch, refused->row), now_us);
-  gboolean is_new = known.first_us == 0, has_control = find_control_row(batch) < batch->n_rows;
+  gboolean is_new = known.first_us == 0, has_control_row = find_control_row(batch) < batch->n_rows;
   known.first_us = is_new ? now_us : known.first_us;
   gboolean has_worked = delivery->lane_ok_us > (delivery->is_final ? 0 : known.first_us);
-  gboolean has_witness = bisect->takes[refused->batch].control == CONTROL_ACCEPTED || (!has_control && has_worked);
-  gboolean is_to_blame = has_witness && (!refused->is_silent || n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES);
+  gboolean has_control = bisect->takes[refused->batch].control == CONTROL_ACCEPTED || (!has_control_row && has_worked);
+  gboolean is_to_blame = has_control && (!refused->is_silent || n_bytes >= TIDE_FRAME_LIMIT_LEAST_BYTES);
   delivery->is_stuck = !is_to_blame && known.n_pauses + 1 >= TIDE_SUSPECT_ROUNDS;
   known.n_tries = (is_new ? delivery->attempts : known.n_tries) + refused->n_sent;
   if (is_to_blame)
     known.n_rounds = 1 + (delivery->is_final ? MAX(known.n_rounds, known.n_pauses) : known.n_rounds);
   if (is_to_blame && known.n_rounds >= TIDE_SUSPECT_ROUNDS) {
     g_autofree char *too_large = g_strdup_printf(
-        "a row of %" G_GSIZE_FORMAT " bytes is more than the gateway takes: %s", n_bytes, refused->text);
+        "a row of %" G_GSIZE_FORMAT " bytes exceeds what the gateway accepts: %s", n_bytes, refused->text);
     mark_poison(bisect, refused->batch, refused->row, known.n_tries, refused->is_silent ? too_large : refused->text,
                 now_us);
     delivery->n_more -= is_new ? 0 : 1;
@@ -526,10 +533,10 @@ judge(TideBisect *bisect, const Refused *refused, gint64 now_us)
   delivery->n_tries = known.n_pauses;
   delivery->n_more += is_new ? 1 : 0;
   g_free(delivery->text);
-  delivery->text = describe_waiting(refused, n_bytes, &known, has_witness);
+  delivery->text = describe_waiting(refused, n_bytes, &known, has_control);
 }
 
-/* With nothing but suspects left, a batch waits for the first of them that is due. */
+/* A batch with nothing but suspects waits for the first one that is due. */
 static void
 end_batch(TideBisect *bisect, TideBatch *batch, gint64 now_us)
 {
@@ -547,7 +554,7 @@ end_batch(TideBisect *bisect, TideBatch *batch, gint64 now_us)
   gint64 due_us = G_MAXINT64;
   for (; row < batch->n_rows; row = tide_batch_find_state(batch, TIDE_ROW_SUSPECT, row + 1, batch->n_rows)) {
     TideSuspect known = tide_suspects_find(bisect->options.suspects, tide_suspects_identity(batch, row), now_us);
-    /* One without evidence found no room for it. */
+    /* A suspect without evidence found no room for it. */
     due_us = MIN(due_us, known.seen_us > 0 ? known.due_us : now_us + bisect->options.retry_max_us);
   }
   delivery->not_before_us = MAX(due_us, now_us + tide_upper_half_us(bisect->options.retry_min_us));
@@ -580,9 +587,9 @@ tide_bisect_end(TideBisect *bisect, gint64 now_us, TideBisectCounts *ret_counts,
     is_any_failing |= !tide_batch_is_cancelled(batch) && (waiting < batch->n_rows || batch->delivery.has_failed);
   }
   if (!is_any_failing && failure.outcome != TIDE_OUTCOME_SUSPEND)
-    failure = (TideFailure){.outcome = TIDE_OUTCOME_OK}; /* it was a suspect's, which is kept in its batch */
+    failure = (TideFailure){.outcome = TIDE_OUTCOME_OK}; /* the failure of a suspect, recorded in its batch */
   if (bisect->is_row_oversized)
-    bisect->call->oversized_rows = 0; /* so it was the row's size, not the call's */
+    bisect->call->oversized_rows = 0; /* the row was too large, not the call */
   *ret_counts = bisect->counts;
   if (failure.outcome != TIDE_OUTCOME_OK)
     *ret_text = g_steal_pointer(&bisect->text);

@@ -1,5 +1,5 @@
-/* A lane: one region of one table, as rows, batches and maps of regions name it. What waits in it is the lanes'
- * (lanes.h), which make each with its queue.
+/* A lane: one region of one table, referenced by rows, batches and region maps. Lanes (lanes.h) create each lane
+ * together with its queue.
  *
  * Threads: any. */
 #pragma once
@@ -14,15 +14,15 @@ G_BEGIN_DECLS
 typedef struct TideLane TideLane;
 
 struct TideLane {
-  _Atomic guint32 references; /* C11, not GLib's: the thread sanitizer must see it */
+  _Atomic guint32 references; /* C11 rather than GLib: the thread sanitizer must see it */
   /* set at creation, then read-only */
   const TideTable *table;       /* borrowed */
   TideBytes start_key;          /* owned */
   TideBytes end_key;            /* owned; empty: to the end */
-  void (*free)(TideLane *lane); /* the memory that it is in */
+  void (*free)(TideLane *lane); /* frees the containing memory */
 };
 
-/* With one reference. The keys are copied. */
+/* Starts with one reference. Copies the keys. */
 void tide_lane_init(TideLane *lane, const TideTable *table, TideBytes start_key, TideBytes end_key,
                     void (*free)(TideLane *lane));
 TideLane *tide_lane_ref(TideLane *lane);

@@ -24,8 +24,8 @@ tide_lanes_free(TideLanes *lanes)
 {
   if (lanes == NULL)
     return;
-  /* What still waits was never acknowledged: its offsets were not stored, so it comes again. Freeing a batch may free
-   * its lane, so the lists are walked by the batches. */
+  /* Waiting batches were never acknowledged, so their messages are read again. Freeing a batch may free its lane;
+   * therefore the loop goes by batches. */
   GList *link;
   while ((link = g_queue_peek_head_link(&lanes->busy)) != NULL) {
     LaneQueue *queue = link->data;
@@ -85,7 +85,7 @@ tide_lanes_set_paused(TideLanes *lanes, const TideTable *table, gboolean is_paus
 static void
 free_queue(TideLane *lane)
 {
-  /* A batch holds a reference, so a lane without references is in no list. */
+  /* Each batch holds a reference, so a lane without references is in no list. */
   LaneQueue *queue = (LaneQueue *)lane;
   g_free(queue->error_text);
   g_free(queue);
@@ -110,7 +110,7 @@ tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_k
 
 /* ---- state = list membership ---- */
 
-/* The list that a lane in @state is in; NULL: none. */
+/* The list for lanes in @state; NULL: none. */
 static GQueue *
 list_of_locked(LaneQueue *queue, LaneState state)
 {
@@ -136,7 +136,7 @@ set_state_locked(LaneQueue *queue, LaneState state)
   if (queue->state == state)
     return;
   TableSlot *slot = &lanes->tables[queue->lane.table->index];
-  if (slot->table == NULL) { /* its first rows since it was opened */
+  if (slot->table == NULL) { /* the first rows since it was opened */
     slot->table = queue->lane.table;
     slot->place = lanes->used->len;
     g_ptr_array_add(lanes->used, slot);
@@ -149,7 +149,7 @@ set_state_locked(LaneQueue *queue, LaneState state)
   queue->state = state;
 }
 
-/* Whether the next batch may go while others of the lane are on their way. Something always may. */
+/* Whether the next batch may be sent while others of the lane are in flight. One batch is always allowed. */
 static gboolean
 has_room_locked(const LaneQueue *queue)
 {
@@ -157,7 +157,7 @@ has_room_locked(const LaneQueue *queue)
          queue->in_flight_rows + queue->first->n_rows <= tide_lane_window_rows_locked(queue);
 }
 
-/* When the next batch may go, for all that the lane itself has to say. */
+/* The earliest time for the next batch, as far as the lane itself limits it. */
 static gint64
 due_us_locked(const LaneQueue *queue)
 {
@@ -165,9 +165,9 @@ due_us_locked(const LaneQueue *queue)
 }
 
 void
-tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us)
+tide_lane_queue_update_state_locked(LaneQueue *queue, gint64 now_us)
 {
-  /* A lane in trouble has one call in flight at a time. */
+  /* A failing lane may have one call in flight. */
   guint32 max_in_flight = queue->failures > 0 ? 1 : queue->lanes->options.max_in_flight_per_region;
   if (queue->first == NULL)
     set_state_locked(queue, LANE_IDLE);
@@ -226,7 +226,7 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
       if (next != NULL)
         tide_prefetch(tide_lane_queue_of(next), sizeof(LaneQueue));
       tide_lane_queue_push_back_locked(tide_lane_queue_of(batch), batch, now_us);
-      tide_lane_queue_settle_locked(tide_lane_queue_of(batch), now_us);
+      tide_lane_queue_update_state_locked(tide_lane_queue_of(batch), now_us);
     }
   }
   tide_mutex_unlock(&lanes->lock);
@@ -235,12 +235,12 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
 
 /* ---- taking a call ---- */
 
-/* What has calls of its own for some of its rows, or is likely to: what is joined to it would only wait for them, or
- * share its fate. */
+/* Whether the batch must be the only one in its call. It has rows that need calls of their own, or is likely to; other
+ * batches would wait for them or fail with them. */
 static gboolean
-goes_alone(const TideBatch *batch)
+must_be_sent_alone(const TideBatch *batch)
 {
-  return batch->is_mutations || batch->is_unmerged || batch->delivery.piece_rows > 0 || batch->delivery.states.len > 0;
+  return batch->is_mutations || batch->is_solo || batch->delivery.piece_rows > 0 || batch->delivery.states.len > 0;
 }
 
 static gboolean
@@ -248,14 +248,15 @@ fits_locked(const TideLanes *lanes, const TideCall *call, const TideBatch *batch
 {
   if (call->n_batches == 0)
     return TRUE;
-  return !goes_alone(call->batches[0]) && !goes_alone(batch) && call->n_batches < TIDE_CALL_MAX_BATCHES &&
-         call->n_rows + batch->n_rows <= call->max_rows && call->n_bytes + batch->wire.len <= lanes->call.max_bytes;
+  return !must_be_sent_alone(call->batches[0]) && !must_be_sent_alone(batch) &&
+         call->n_batches < TIDE_CALL_MAX_BATCHES && call->n_rows + batch->n_rows <= call->max_rows &&
+         call->n_bytes + batch->wire.len <= lanes->call.max_bytes;
 }
 
-/* So many suspects, and no row that was accepted since, show that whatever comes is refused. */
+/* After this many suspects without an accepted row in between, the region counts as refusing everything. */
 #define REFUSED_IN_A_ROW 3
 
-/* Where no others will come, rows of the table's other regions have a say, too. */
+/* When no other rows are expected, rows of the table's other regions count too. */
 static gint64
 worked_us_locked(const LaneQueue *queue)
 {
@@ -285,16 +286,16 @@ take_from_lane_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64
     call->n_bytes += batch->wire.len;
     queue->in_flight_rows += batch->n_rows;
     if (queue->failures > 0)
-      break; /* what is tried again is tried alone */
+      break; /* a retried batch is sent alone */
   }
   if (call->n_batches == before)
     return;
   queue->n_in_flight++;
-  set_state_locked(queue, LANE_IDLE); /* so that it queues up behind the others */
-  tide_lane_queue_settle_locked(queue, now_us);
+  set_state_locked(queue, LANE_IDLE); /* to queue after the other lanes */
+  tide_lane_queue_update_state_locked(queue, now_us);
 }
 
-/* Asks for what is taken from the lanes behind @link. */
+/* Prefetches what will be taken from the lanes after @link. */
 static void
 prefetch_ready(const GList *link)
 {
@@ -306,7 +307,7 @@ prefetch_ready(const GList *link)
     tide_prefetch(link->next->data, sizeof *queue);
 }
 
-/* Fills what is left of @call with batches of other lanes that are well. */
+/* Fills the rest of @call with batches of other healthy lanes. */
 static void
 gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
 {
@@ -316,16 +317,15 @@ gather_locked(TideLanes *lanes, GQueue *ready, TideCall *call, gint64 now_us)
     next = link->next;
     LaneQueue *other = link->data;
     prefetch_ready(next);
-    if (other == first || goes_alone(other->first))
+    if (other == first || must_be_sent_alone(other->first))
       continue;
     if (!fits_locked(lanes, call, other->first))
-      break; /* the call is as good as full: the rest is for the next writer */
+      break; /* nearly full: leave the rest to the next writer */
     take_from_lane_locked(lanes, other, call, now_us);
   }
 }
 
-/* When the next call may begin, by the operator's rates, where one of @lanes or of a table with rows holds it back now;
- * G_MAXINT64: none does. */
+/* Returns when the operator's rates allow the next call, if one of them delays it now; else G_MAXINT64. */
 static gint64
 paced_until_us_locked(const TideLanes *lanes, gint64 now_us)
 {
@@ -340,7 +340,7 @@ paced_until_us_locked(const TideLanes *lanes, gint64 now_us)
   return until_us;
 }
 
-/* Makes ready the lanes whose wait is over; the time of the next, or G_MAXINT64. */
+/* Readies lanes whose delay is over. Returns the time of the next one, or G_MAXINT64. */
 static gint64
 wake_delayed_locked(TideLanes *lanes, gint64 now_us)
 {
@@ -350,7 +350,7 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
     next = link->next;
     LaneQueue *queue = link->data;
     if (due_us_locked(queue) <= now_us)
-      tide_lane_queue_settle_locked(queue, now_us);
+      tide_lane_queue_update_state_locked(queue, now_us);
     else
       next_us = MIN(next_us, due_us_locked(queue));
   }
@@ -362,7 +362,7 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
   return next_us;
 }
 
-/* The lane that a call of @slot can be begun with; NULL when there is none now. */
+/* The lane to begin a call of @slot with; NULL: none now. */
 static LaneQueue *
 due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 {
@@ -381,7 +381,7 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
   return probe != NULL && may_probe ? probe : ready;
 }
 
-/* Tables take turns: the first one of the next_table. */
+/* Tables alternate, beginning with next_table. */
 LaneQueue *
 tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us)
 {
@@ -406,7 +406,7 @@ begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now
   call->is_probe_of_table = slot->suspended.is_on;
   call->is_probe = slot->suspended.is_on || queue->failures > 0;
   take_from_lane_locked(lanes, queue, call, now_us);
-  if (!call->is_probe && !goes_alone(call->batches[0]))
+  if (!call->is_probe && !must_be_sent_alone(call->batches[0]))
     gather_locked(lanes, &slot->ready, call, now_us);
   if (call->is_probe_of_table)
     slot->is_probed = TRUE;
@@ -446,13 +446,13 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
     tide_cond_wait_until(&lanes->work, &lanes->lock, MIN(deadline_us, wake_us));
   }
   tide_mutex_unlock(&lanes->lock);
-  /* Who brings work wakes one writer, and that one the next, so that small batches share calls. */
+  /* A submitter wakes one writer, which wakes the next one, so that small batches share calls. */
   if (is_more)
     tide_cond_signal(&lanes->work);
   return taken;
 }
 
-/* ---- tables that may not be written to ---- */
+/* ---- blocked tables ---- */
 
 void
 tide_table_stop_report(TideTableStop *stop, const char *reason, gint64 now_us)

@@ -1,22 +1,22 @@
-/* The lanes: queues of sealed batches, one for each region, between consumers and writers.
+/* The lanes: queues of sealed batches, one per region, between consumers and writers.
  *
- * A lane is one region of one table. A writer takes a call: the batches of one lane that is due, and with them small
- * batches of other due lanes of the same table until the call is full; a batch of mutations goes alone. A lane has at
- * most so many calls and rows in flight. What failed goes back to the front of its lane and is sent again, the same
- * bytes, for ever; how that is done is so that trouble stays where it is:
+ * A lane is one region of one table. A writer takes a call: the batches of one due lane, plus small batches of other
+ * due lanes of the same table until the call is full; a batch of mutations is sent alone. Each lane has limits for
+ * calls and rows in flight. Failed batches return to the front of their lane and are sent again, with the same bytes,
+ * until they succeed. These rules keep failures local:
  *
- * - A lane whose call failed waits (doubling, with jitter), and is then probed: one batch, alone, and nothing else of
- *   the lane beside it, until a call succeeds. Probes of all lanes together are capped, so that dead regions do not
- * take all writers.
- * - A batch that has only suspects left (bisect.h) waits by itself, and other batches of its lane pass it.
- * - A table has a number of rows for each call below max_rows once larger calls were refused for their size or got no
- *   answer. It is halved when a call was refused for its size and its halves were accepted, and when a second call of
- *   a lane got no answer although much smaller ones of it are accepted. It doubles once an hour.
- * - A call of a table, or of any, waits for the rate that the operator allows, and while the operator has it paused.
- * - A table that takes no rows (it is missing, disabled, closed to us: TIDE_OUTCOME_SUSPEND) is suspended as a whole,
- * with its reason. It is probed with one call of the lane whose call failed so, and goes on when HBase takes that.
+ * - A lane whose call failed waits (doubling, with jitter), then one batch probes it. Nothing else of the lane is sent
+ *   until a call succeeds. The number of probes of all lanes is limited, so that dead regions do not occupy all
+ *   writers.
+ * - A batch with nothing but suspects (bisect.h) waits on its own, and other batches of its lane pass it.
+ * - A table gets fewer rows per call than max_rows after larger calls were refused for their size or got no answer. The
+ *   number is halved if a call was refused for its size and its halves were accepted, or if a second call of a lane got
+ *   no answer while much smaller ones are accepted. It doubles once an hour.
+ * - A call waits for the rates that the operator allows, and while the operator has its table paused.
+ * - A table that accepts no rows (missing, disabled, access denied: TIDE_OUTCOME_SUSPEND) is suspended as a whole. One
+ *   call of the lane that failed probes it, and the table resumes when HBase accepts that call.
  *
- * Threads: any; everything is under one lock, which is taken a few times for each call, never for a row. */
+ * Threads: any; one lock protects everything. It is taken a few times per call, never per row. */
 #pragma once
 
 #include "gateway/failure_class.h"
@@ -25,17 +25,17 @@
 
 G_BEGIN_DECLS
 
-/* Batches joined into one call at the most: the vector of one sendmsg() (IOV_MAX is 1024). */
+/* Most batches in one call: the vector of one sendmsg() (IOV_MAX is 1024). */
 #define TIDE_CALL_MAX_BATCHES 256
 
 typedef struct TideLanes TideLanes;
 
 typedef struct TideLanesOptions {
-  guint32 n_tables;                 /* slots: tables' indexes are below */
+  guint32 n_tables;                 /* number of slots: all table indexes are below */
   guint32 max_rows;                 /* in a call */
   guint32 max_bytes;                /* encoded, in a call */
   guint32 max_in_flight_per_region; /* calls */
-  guint32 max_probes;               /* calls in flight of what is in trouble; 0 is 1 */
+  guint32 max_probes;               /* calls in flight for failing lanes and tables; 0 is 1 */
   gint64 retry_min_us;
   gint64 retry_max_us;
   guint32 rows_per_second; /* of all tables; 0: not limited. A table's own is read from its declaration */
@@ -44,79 +44,77 @@ typedef struct TideLanesOptions {
 TideLanes *tide_lanes_new(const TideLanesOptions *options);
 void tide_lanes_free(TideLanes *lanes); /* after all writers and consumers have ended; NULL ok */
 
-/* Of calls that are taken from now on. */
+/* Applies to calls taken from now on. */
 void tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_bytes);
 
-/* Of calls that are taken from now on. 0: not limited */
+/* Applies to calls taken from now on. 0: no limit */
 void tide_lanes_set_rows_per_second(TideLanes *lanes, guint32 rows_per_second);
 
-/* Pauses or resumes @table and its dated tables, NULL: every table. Calls in flight end as they would; rows wait in
- * their lanes meanwhile. @table: as declared */
+/* Pauses or resumes @table and its dated tables, or every table if NULL. Calls in flight end as usual; rows wait in their
+ * lanes. @table: as declared */
 void tide_lanes_set_paused(TideLanes *lanes, const TideTable *table, gboolean is_paused);
 
-/* A lane for [@start_key, @end_key) of @table. Ownership: a reference. */
+/* Creates a lane for [@start_key, @end_key) of @table. Returns a reference. */
 TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
 
-/* What is known of rows that were refused. Borrowed. */
+/* What is known of refused rows. (transfer none) */
 TideSuspects *tide_lanes_suspects(TideLanes *lanes);
 
-/* Hands over @first and all batches linked behind it; each one's lane is set. */
+/* Submits @first and all batches linked after it; each has its lane set. */
 void tide_lanes_submit(TideLanes *lanes, TideBatch *first);
 
-/* What one call carries. */
 typedef struct TideCall {
   const TideTable *table;
   TideBatch *batches[TIDE_CALL_MAX_BATCHES]; /* owned until tide_lanes_finish() */
   guint32 n_batches;
   guint32 n_rows;
   gsize n_bytes;
-  guint32 max_rows;     /* that may be sent at a time */
-  gboolean is_answered; /* bisect.h: the table took or refused something of it, be it a single row */
-  /* bisect.h: what its size had to do with how it ended; rows that were sent at a time */
-  guint32 taken_rows;     /* the most that were accepted */
-  guint32 silent_rows;    /* of several: without an answer; 0: it did not come to that */
-  guint32 oversized_rows; /* the fewest that were refused for their size, and no row alone was; 0: none were */
+  guint32 max_rows;     /* allowed in one request */
+  gboolean is_answered; /* set by bisect.h: the table accepted or refused at least one row of it */
+  /* Set by bisect.h: how the call's size affected its result, in rows per request. */
+  guint32 taken_rows;     /* the largest number accepted */
+  guint32 silent_rows;    /* the number without an answer, if several; 0: none */
+  guint32 oversized_rows; /* the smallest number refused for its size, unless a single row was; 0: none */
   /* tide_lanes_finish() */
-  guint32 rows_before; /* what its table had for max_rows ... */
-  guint32 rows_after;  /* ... and has from now on */
-  /* the lanes' only */
-  gboolean is_probe; /* of what is in trouble */
+  guint32 rows_before; /* the table's limit before the call ended ... */
+  guint32 rows_after;  /* ... and after */
+  /* Private to the lanes. */
+  gboolean is_probe; /* of a failing lane or table */
   gboolean is_probe_of_table;
 } TideCall;
 
 typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } TideTake;
 
-/* Waits until @deadline_us (monotonic) for a call; writers that wait for others' slow lanes do not exist: any due lane
- * serves any writer. */
+/* Waits until @deadline_us (monotonic) for a call. Any writer may serve any due lane. */
 TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
 
-/* How a call ended: the one place that acts on it. A batch whose rows are all acknowledged or poison completes; others
- * go back. @outcome: for those that have waiting rows left, or have failed; OK: there are none. @error_text: what the
- * gateway or transport said; copied; NULL when OK. @now_us: monotonic. */
+/* Ends a call; all consequences are decided here. A batch completes when each of its rows is acknowledged or poison;
+ * the others return to their lanes. @outcome: for batches that have waiting rows or have failed; OK: there are none.
+ * @error_text: the gateway's or transport's error; copied; NULL if OK. @now_us: monotonic */
 void tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us);
 
-/* Nothing of @table is handed out any more; its batches wait in their lanes. @reason: why; copied. Said again, with the
- * same or another reason, the trouble lasts since the first. */
+/* Stops sending rows of @table; its batches wait in their lanes. @reason: copied. Repeated calls keep the time of the
+ * first one. */
 void tide_lanes_block(TideLanes *lanes, const TideTable *table, const char *reason, gint64 now_us);
 void tide_lanes_unblock(TideLanes *lanes, const TideTable *table);
 
-/* Nobody has @table open any more, and nothing of it waits or is on its way: it is told of no longer. */
+/* Stops reporting @table: no consumer has it open, and none of its rows is waiting or in flight. */
 void tide_lanes_close(TideLanes *lanes, const TideTable *table);
 
-/* When other rows showed last that the region of @lane works; 0: they never did, or later ones show that it does not.
- * @lane: of these lanes */
+/* When other rows last showed that the region of @lane works; 0: never, or later rows showed the opposite. @lane: of
+ * these lanes */
 gint64 tide_lanes_worked_us(TideLanes *lanes, const TideLane *lane);
 
-/* Whether what the lanes have is all that comes: @is_final. Then what a region accepted before a row was refused counts
- * against the row, too, for nothing else will show whether it is to blame. */
+/* @is_final: no more rows will come. Then rows that a region accepted before a refusal count against the refused row
+ * too, since no later evidence can come. */
 void tide_lanes_set_final(TideLanes *lanes, gboolean is_final);
 
-/* No more calls are handed out and waiting writers return; batches stay. */
+/* Stops giving out calls and makes waiting writers return; batches remain. */
 void tide_lanes_stop(TideLanes *lanes);
 gboolean tide_lanes_is_stopped(TideLanes *lanes);
 
-/* A lane whose calls keep failing or in which a row is refused, or a table that is blocked or suspended. */
-typedef struct TideLaneTrouble {
+/* A lane whose calls keep failing or that has a refused row, or a blocked or suspended table. */
+typedef struct TideLaneFailure {
   const TideTable *table;
   char *region_start;  /* owned, printable */
   char *first_row_key; /* owned, printable */
@@ -125,22 +123,22 @@ typedef struct TideLaneTrouble {
   guint32 failures;
   guint64 waiting_rows;
   gboolean is_suspended; /* the table is suspended until an operator repairs it */
-} TideLaneTrouble;
+} TideLaneFailure;
 
-/* Lanes in trouble since before @before_us, and tables that are suspended; of a table that is suspended all lanes as
- * one. (transfer full) (element-type TideLaneTrouble) */
-GPtrArray *tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us);
+/* Lanes failing since before @before_us, and suspended tables, each with all its lanes as one entry. (transfer full)
+ * (element-type TideLaneFailure) */
+GPtrArray *tide_lanes_failing(TideLanes *lanes, gint64 before_us);
 
 typedef enum TideStuck {
-  TIDE_STUCK_NOT,     /* something else waits, or nothing at all */
-  TIDE_STUCK_BUSY,    /* calls run: ask again */
-  TIDE_STUCK_REFUSED, /* nothing is left but rows that are refused, and nothing that would show why */
-  TIDE_STUCK_SILENT,  /* the same of rows that get no answer, while others do */
+  TIDE_STUCK_NOT,     /* other rows are waiting, or none */
+  TIDE_STUCK_BUSY,    /* calls are in flight: ask again */
+  TIDE_STUCK_REFUSED, /* only refused rows are left, and no evidence of the cause will come */
+  TIDE_STUCK_SILENT,  /* likewise for rows without an answer, while other rows get one */
 } TideStuck;
 
-/* Whether only suspects wait that will stay so unless other rows of their lanes come: each was tried
- * TIDE_SUSPECT_ROUNDS times, the last of them in view of tide_lanes_set_final(). @ret_text: (transfer full): which row
- * of which table, why, and what to do; NULL if not. */
+/* Whether only suspects are left, which stay so unless other rows of their lanes come: each was tried
+ * TIDE_SUSPECT_ROUNDS times, the last time under tide_lanes_set_final(). @ret_text: (transfer full): row, table, cause
+ * and remedy; NULL if not stuck */
 TideStuck tide_lanes_stuck(TideLanes *lanes, char **ret_text);
 
 typedef struct TideLanesState {
@@ -148,42 +146,41 @@ typedef struct TideLanesState {
   guint64 in_flight_rows;
   guint32 in_flight_calls;
   guint32 troubled_lanes;
-  guint32 narrowed_lanes; /* whose window is not at its widest */
+  guint32 narrowed_lanes; /* lanes whose window is not at its widest */
   guint32 in_flight_probes;
   guint32 suspended_tables;
   gboolean is_paced; /* rows wait for the rate of all tables */
-  gint64 oldest_us;  /* of all waiting and in flight; 0: none */
+  gint64 oldest_us; /* of all waiting or in flight; 0: none */
 } TideLanesState;
 
 TideLanesState tide_lanes_state(TideLanes *lanes);
 
-/* What one lane carries, or one table with all of its lanes. */
+/* Load of one lane, or of a table with all its lanes. */
 typedef struct TideLoad {
   const TideTable *table;
-  char *region_start;     /* owned, printable; NULL: of a table */
+  char *region_start;     /* owned, printable; NULL: a table */
   double rows_per_second; /* acknowledged, over the last seconds */
-  double share;           /* of those of all tables */
+  double share;           /* of all tables' rows */
   gint64 waiting_rows;
   gint64 in_flight_rows;
-  gboolean is_full;       /* rows wait, and no more of it may be in flight */
-  gint64 failures;        /* calls in a row; of a table that is stopped, how often that was reported, and of a lane of
-                           * it -1 */
-  gint64 failing_seconds; /* since the first of them; -1: none failed */
+  gboolean is_full;       /* rows wait, and no more may be in flight */
+  gint64 failures;        /* failed calls in a row; for a stopped table, reports of it; for a lane of one, -1 */
+  gint64 failing_seconds; /* since the first failure; -1: none */
   gint64 troubled_lanes;
-  gint64 rows_per_call; /* of a table: at most so many are sent in one call */
-  gboolean is_paced;    /* of a table: its rows wait for its own rate */
-  char *error_text;     /* owned: what the last of them said; NULL: none failed */
+  gint64 rows_per_call; /* for a table: its limit per call */
+  gboolean is_paced;    /* for a table: its rows wait for its own rate */
+  char *error_text;     /* owned: the last failure; NULL: none */
 } TideLoad;
 
 void tide_load_clear(TideLoad *load);
 
-/* How many regions tide_lanes_regions() tells of, without those that are in trouble. */
+/* Regions that tide_lanes_regions() reports, apart from failing ones. */
 #define TIDE_LANES_HOT 16
 
-/* Each table that has had rows since it was opened. (transfer full) (element-type TideLoad) */
+/* Tables that have had rows since they were opened. (transfer full) (element-type TideLoad) */
 GArray *tide_lanes_tables(TideLanes *lanes, gint64 now_us);
-/* Those lanes that carry most, and all that wait or are in trouble, up to @max; those with most rows first.
- * (transfer full) (element-type TideLoad) */
+/* The busiest lanes and all lanes that wait or fail, at most @max, sorted by rows. (transfer full) (element-type
+ * TideLoad) */
 GArray *tide_lanes_regions(TideLanes *lanes, guint max, gint64 now_us);
 
 G_END_DECLS

@@ -1,10 +1,11 @@
-/* What the end of a call does to its batches, lanes and table: completion, retry after a backoff, or suspension. */
+/* The end of a call: its batches complete or are retried after a backoff, and its lanes and table may be delayed or
+ * suspended. */
 #include "write/lanes_private.h"
 
 #include "util/backoff.h"
 #include "write/prefetch.h"
 
-/* A row of @batch was accepted. One without states was treated as a whole. */
+/* Whether a row of @batch was accepted. A batch without states was accepted or not as a whole. */
 static gboolean
 is_accepted(const TideBatch *batch, TideOutcome outcome)
 {
@@ -12,7 +13,7 @@ is_accepted(const TideBatch *batch, TideOutcome outcome)
          (outcome == TIDE_OUTCOME_OK && batch->delivery.states.len == 0 && !tide_batch_is_cancelled(batch));
 }
 
-/* Nothing of @batch is left to be sent. */
+/* Whether no row of @batch is left to send. */
 static gboolean
 is_finished(const TideBatch *batch, TideOutcome outcome)
 {
@@ -24,7 +25,7 @@ is_finished(const TideBatch *batch, TideOutcome outcome)
          tide_batch_find_state(batch, TIDE_ROW_SUSPECT, 0, batch->n_rows) == batch->n_rows;
 }
 
-/* ---- tables that are suspended ---- */
+/* ---- suspended tables ---- */
 
 static gint64
 backoff_us(const TideLanesOptions *options, guint32 failures)
@@ -32,8 +33,7 @@ backoff_us(const TideLanesOptions *options, guint32 failures)
   return tide_backoff_us(failures, options->retry_min_us, options->retry_max_us);
 }
 
-/* Calls that were on their way when the table came to be suspended say it again, but only probes make the wait longer.
- */
+/* Calls in flight when the table was suspended report it again, but only probes lengthen the wait. */
 static void
 suspend_table_locked(TideLanes *lanes, const TideCall *call, const char *reason, gint64 now_us)
 {
@@ -62,8 +62,8 @@ end_suspension_locked(TideLanes *lanes, TableSlot *slot)
 
 /* ---- lanes ---- */
 
-/* Whether @batch tells that its region is failing. One that was cancelled, or has only suspects left, tells nothing of
- * its region, unless nothing at all of it was accepted. */
+/* Whether @batch shows that its region is failing. A cancelled batch, or one with only suspects, shows nothing unless
+ * none of its rows was accepted. */
 static gboolean
 has_failed(const TideBatch *batch, TideOutcome outcome)
 {
@@ -72,13 +72,13 @@ has_failed(const TideBatch *batch, TideOutcome outcome)
           tide_batch_find_state(batch, TIDE_ROW_WAITING, 0, batch->n_rows) < batch->n_rows);
 }
 
-/* ---- rows for each call ---- */
+/* ---- rows per call ---- */
 
-/* Halving it is no great loss where it was not to blame: it doubles each hour. */
+/* If a call's size was not the cause of a failure, halving it costs little: it doubles every hour. */
 #define LEARNED_US (3600 * TIDE_US_PER_S)
 
-/* Whether @queue's part in a call shows that calls are too large: @call got no answer again, while much less of the
- * lane is accepted. What fails with any size, as in an outage, shows nothing. */
+/* Whether @queue's part of @call shows that calls are too large: another call got no answer, while much smaller ones of
+ * the lane are accepted. Failures of all sizes, as in an outage, show nothing. */
 static gboolean
 note_size_locked(LaneQueue *queue, const TideCall *call)
 {
@@ -94,7 +94,7 @@ note_size_locked(LaneQueue *queue, const TideCall *call)
   return is_again;
 }
 
-/* @limit_rows: what was learned of its size; 0: nothing. */
+/* @limit_rows: the limit learned from this call; 0: none */
 static void
 learn_rows_per_call_locked(TideLanes *lanes, TideCall *call, guint32 limit_rows, gint64 now_us)
 {
@@ -112,8 +112,8 @@ learn_rows_per_call_locked(TideLanes *lanes, TideCall *call, guint32 limit_rows,
     slot->rows_per_call = 0;
 }
 
-/* A probe that had nothing to send: the next one is due at once. Where nothing waits to be one the table is not
- * suspended any more: nobody would find out that it takes rows again. What is under way tells by itself. */
+/* Handles a probe that had nothing to send: another one is due at once. If no batch waits to probe the table, its
+ * suspension ends, since nothing could show that it accepts rows again. Calls in flight show it by themselves. */
 static void
 pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
 {
@@ -128,9 +128,9 @@ pass_probe_of_table_locked(TideLanes *lanes, const TideCall *call)
     end_suspension_locked(lanes, slot);
 }
 
-/* From the last batch to the first, so that what goes back to the front stands in its old order. A batch with suspects
- * goes behind the others: they are to show whether their region works. No order is needed among the batches of a lane,
- * as none has a key that an unfinished one has. What is left in @call has completed. */
+/* Goes from the last batch to the first, so that batches returned to the front keep their order. A batch with suspects
+ * goes after the others, which show whether their region works. The batches of a lane need no order, since no two
+ * unfinished ones share a key. Completed batches remain in @call. */
 static void
 end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
@@ -148,7 +148,8 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
     lane_accepted |= is_accepted(batch, outcome);
     queue->n_refused = MAX(queue->n_refused + batch->delivery.n_more, 0);
     slot->n_refused = MAX(slot->n_refused + batch->delivery.n_more, 0);
-    gboolean is_first_of_lane = i == 0 || batch->lane != call->batches[i - 1]->lane; /* they stand together */
+    /* Batches of a lane are adjacent. */
+    gboolean is_first_of_lane = i == 0 || batch->lane != call->batches[i - 1]->lane;
     if (is_finished(batch, outcome)) {
       tide_lane_queue_count_written_locked(queue, batch->n_rows, now_us);
       call->batches[--first_completed] = batch;
@@ -169,7 +170,7 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
       queue->window_rows = MAX(tide_lane_window_rows_locked(queue) / 2, 1);
       g_free(queue->error_text);
       queue->error_text = g_strdup(error_text);
-    } else if (!lane_failed && (lane_accepted || call->is_answered)) { /* to refuse a row is an answer, too */
+    } else if (!lane_failed && (lane_accepted || call->is_answered)) { /* a refusal is an answer too */
       if (lane_accepted) {
         queue->last_ok_us = now_us;
         queue->n_refused = slot->n_refused = 0;
@@ -182,7 +183,7 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
       g_clear_pointer(&queue->error_text, g_free);
     }
     lane_failed = lane_accepted = FALSE;
-    tide_lane_queue_settle_locked(queue, now_us);
+    tide_lane_queue_update_state_locked(queue, now_us);
   }
   learn_rows_per_call_locked(lanes, call, limit_rows, now_us);
   call->n_batches -= first_completed;
@@ -196,10 +197,10 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   lanes->n_probes -= call->is_probe ? 1 : 0;
   lanes->in_flight_rows -= call->n_rows;
   TableSlot *slot = &lanes->tables[call->table->index];
-  gboolean is_told = call->is_answered; /* it tells something of a region */
+  gboolean is_evidence = call->is_answered; /* shows something about a region */
   for (guint32 i = 0; i < call->n_batches; i++) {
     gboolean accepted = is_accepted(call->batches[i], outcome);
-    is_told |= accepted || has_failed(call->batches[i], outcome);
+    is_evidence |= accepted || has_failed(call->batches[i], outcome);
     if (accepted)
       lanes->last_ok_us = now_us;
   }
@@ -207,16 +208,16 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
     slot->is_probed = FALSE;
   if (outcome == TIDE_OUTCOME_SUSPEND)
     suspend_table_locked(lanes, call, error_text, now_us);
-  else if (call->is_probe_of_table && is_told && outcome == TIDE_OUTCOME_OK)
+  else if (call->is_probe_of_table && is_evidence && outcome == TIDE_OUTCOME_OK)
     end_suspension_locked(lanes, slot);
-  else if (call->is_probe_of_table && is_told)
+  else if (call->is_probe_of_table && is_evidence)
     slot->probe_at_us = now_us + backoff_us(&lanes->options, slot->suspended.n_reports);
   end_batches_locked(lanes, call, outcome, error_text, now_us);
-  if (call->is_probe_of_table && !is_told)
+  if (call->is_probe_of_table && !is_evidence)
     pass_probe_of_table_locked(lanes, call);
 }
 
-/* To their consumers' completion queues; those of one consumer that stand together at once. */
+/* Posts batches to their consumers' completion queues, adjacent ones of one consumer together. */
 static void
 post_completed(TideCall *call)
 {
@@ -235,9 +236,8 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   tide_mutex_lock(&lanes->lock);
   guint32 n_batches = call->n_batches;
   end_call_locked(lanes, call, outcome, error_text, now_us);
-  /* While all is well and nothing waits there is nothing to wake a writer for: that costs as much as many rows. What is
-   * to be sent later is something: the writer that ends this call may have lost its gateway, and sleeping writers have
-   * no wake-up time. */
+  /* Waking a writer costs as much as many rows, so it is skipped if nothing waits. Delayed batches count: the writer
+   * that ends this call may have lost its gateway, and sleeping writers have no wake-up time. */
   gboolean is_work =
       call->n_batches < n_batches || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
   tide_mutex_unlock(&lanes->lock);

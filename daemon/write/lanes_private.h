@@ -1,4 +1,4 @@
-/* Inside of the lanes: used by lanes.c, lanes_end.c and lanes_state.c; nobody else includes this. */
+/* Internals of the lanes, shared by lanes.c, lanes_end.c and lanes_state.c only. */
 #pragma once
 
 #include "util/pace.h"
@@ -7,38 +7,38 @@
 
 G_BEGIN_DECLS
 
-/* Where a lane stands; each state but the first is membership of one list. */
+/* State of a lane; each one except the first is membership in a list. */
 typedef enum LaneState {
-  LANE_IDLE,    /* nothing waits */
+  LANE_IDLE,    /* no batch waits */
   LANE_READY,   /* in its table's ready: a writer may take from it */
-  LANE_PROBE,   /* in its table's probes: its last call failed, and it may be tried again */
-  LANE_FULL,    /* its calls or rows in flight are at the cap: finish() makes it ready */
-  LANE_DELAYED, /* in delayed: it, or all that waits in it, is not to be sent before some time */
+  LANE_PROBE,   /* in its table's probes: its last call failed, and a retry is due */
+  LANE_FULL,    /* calls or rows in flight are at the limit: finish() readies it */
+  LANE_DELAYED, /* in delayed: the lane, or every waiting batch, may not be sent yet */
 } LaneState;
 
-/* A lane with what waits in it; freed as the lane. */
+/* A lane with its waiting batches; freed with the lane. */
 typedef struct LaneQueue {
-  TideLane lane;    /* first: a TideLane that the lanes made is one of these */
+  TideLane lane;    /* first: every TideLane made by the lanes is a LaneQueue */
   TideLanes *lanes; /* borrowed, read-only */
   /* under TideLanes.lock */
   LaneState state;
   GList link;       /* in its table's ready or probes, or in delayed */
   GList busy_link;  /* in busy, while batches wait or are in flight */
-  TideBatch *first; /* those that wait for their not_before_us are the last, by that */
+  TideBatch *first; /* those with a not_before_us are last, sorted by it */
   TideBatch *last;
   guint32 n_in_flight; /* calls */
   guint32 in_flight_rows;
   guint32 window_rows; /* see tide_lane_window_rows() */
-  guint32 failures;    /* in a row */
+  guint32 failures;    /* failed calls in a row */
   gint64 failing_since_us;
   gint64 not_before_us;
-  char *error_text;          /* owned: of the last failure */
-  gint64 last_ok_us;         /* when a call was last acknowledged; 0: never */
-  gint64 n_refused;          /* suspects since */
+  char *error_text;          /* owned: the last failure */
+  gint64 last_ok_us;         /* last acknowledged call; 0: never */
+  gint64 n_refused;          /* suspects since then */
   TideRate written;          /* rows */
-  gboolean is_hot;           /* one of the lanes' hot */
-  guint32 silent_rows;       /* a call of so many had no answer, and none of more than half was accepted since; 0 */
-  gboolean is_less_accepted; /* one of half as many, or fewer, was accepted since */
+  gboolean is_hot;           /* in the lanes' hot */
+  guint32 silent_rows;       /* size of an unanswered call since which none of more than half was accepted; 0: none */
+  gboolean is_less_accepted; /* a call of at most half that size was accepted since */
 } LaneQueue;
 
 static inline LaneQueue *
@@ -47,10 +47,10 @@ tide_lane_queue_of(const TideBatch *batch)
   return (LaneQueue *)batch->lane;
 }
 
-/* Why nothing of a table is sent, and since when. */
+/* Why no rows of a table are sent, and since when. */
 typedef struct TideTableStop {
   gboolean is_on;
-  char *reason; /* owned; NULL: nobody has said yet */
+  char *reason; /* owned; NULL: not reported yet */
   gint64 since_us;
   guint32 n_reports;
 } TideTableStop;
@@ -59,25 +59,25 @@ typedef struct TideTableStop {
 void tide_table_stop_report(TideTableStop *stop, const char *reason, gint64 now_us);
 void tide_table_stop_end(TideTableStop *stop);
 
-/* A table's slot. */
+/* The lanes' state of one table. */
 typedef struct TableSlot {
-  const TideTable *table;  /* borrowed; NULL: it has had no rows since it was opened */
-  guint32 place;           /* in used, if it has */
-  TideRate written;        /* rows of it */
-  GQueue ready;            /* lanes a call can be taken from, in turn */
-  GQueue probes;           /* lanes in trouble whose wait is over, in turn */
+  const TideTable *table;  /* borrowed; NULL: no rows since it was opened */
+  guint32 place;           /* index in used, if it has had rows */
+  TideRate written;        /* its rows */
+  GQueue ready;            /* lanes to take calls from, in turn */
+  GQueue probes;           /* failing lanes with a retry due, in turn */
   TideTableStop blocked;   /* by tide_lanes_block() */
-  TideTableStop suspended; /* by a call's end: HBase takes no rows of this table */
-  guint32 rows_per_call;   /* learned; 0: as many as max_rows says */
-  gint64 learned_us;       /* when that number changed last */
+  TideTableStop suspended; /* by the end of a call: HBase accepts no rows of this table */
+  guint32 rows_per_call;   /* learned limit; 0: max_rows */
+  gint64 learned_us;       /* when that limit last changed */
   gint64 n_refused;        /* suspects since a row was accepted */
   TidePace pace;           /* of a declared table, which its dated tables share */
   gboolean is_paused;      /* likewise: by the operator */
   /* while suspended */
-  gint64 probe_at_us;        /* when one call is tried */
-  gboolean is_probed;        /* it is on its way */
-  LaneQueue *suspended_lane; /* borrowed: whose call failed so. It cannot go: what failed waits in it until a probe
-                              * takes it. NULL: a probe had nothing left to send */
+  gint64 probe_at_us;        /* when one call probes it */
+  gboolean is_probed;        /* the probe is in flight */
+  LaneQueue *suspended_lane; /* borrowed: the lane whose call failed; it stays alive because the failed batches wait in
+                                it for a probe. NULL: a probe had nothing to send */
 } TableSlot;
 
 struct TideLanes {
@@ -89,39 +89,38 @@ struct TideLanes {
   struct {
     guint32 max_rows;
     guint32 max_bytes;
-  } call; /* its limits; the options have those of the start */
+  } call; /* its limits; options has the initial ones */
   struct {
     TidePace pace;      /* of all tables together */
     gboolean is_paused; /* all tables are */
-  } operator;           /* what the operator wants */
-  TableSlot *tables;    /* owned array of options.n_tables */
-  GPtrArray *used;      /* owned (element-type TableSlot): those that have had rows since they were opened */
-  guint32 next_table;   /* of them */
+  } operator;           /* set by the operator */
+  TableSlot *tables;  /* owned array of options.n_tables */
+  GPtrArray *used;    /* owned (element-type TableSlot): tables with rows since they were opened */
+  guint32 next_table; /* index in used */
   GQueue delayed;
   GQueue busy;
   gboolean stopped;
-  gboolean is_final;   /* what waits is all there is */
-  guint32 n_suspended; /* tables */
+  gboolean is_final;   /* no more rows will come */
+  guint32 n_suspended; /* suspended tables */
   guint32 n_in_flight_calls;
-  guint32 n_probes; /* of them */
+  guint32 n_probes; /* probes in flight */
   guint64 in_flight_rows;
   guint64 waiting_rows;
   gint64 last_ok_us;
-  LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: those with most rows, as far as is known; NULL: none */
+  LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: the lanes with most rows, as far as known; NULL: none */
 };
 
-/* The window of a lane is how many of its rows may be in flight, for a region in trouble must not be given as much as
- * one that is well. It is at its widest to begin with: all calls that a region may have, full. Each call that fails or
- * gets no answer halves it, down to one row; a lane may always have one batch in flight, however large. Each call that
- * is acknowledged widens it by an eighth of a call. So a lane that has just come back begins small, and one in which a
- * call fails now and then stays below what makes it fail. */
+/* The window of a lane limits its rows in flight, so that a failing region gets fewer than a healthy one. It starts at
+ * its widest: the lane's maximum number of calls, all full. Each failed or unanswered call halves it, down to one row;
+ * one batch of any size is always allowed. Each acknowledged call widens it by an eighth of a call. A recovering lane
+ * thus starts small, and a lane with occasional failures stays below the size that causes them. */
 static inline guint32
 tide_lane_widest_window_rows_locked(const TideLanes *lanes)
 {
   return lanes->call.max_rows * lanes->options.max_in_flight_per_region;
 }
 
-/* At its widest it has no number of its own: it stays so when a call's rows change. */
+/* The widest window has no number, so that it follows changes of a call's rows. */
 #define TIDE_LANE_WIDEST_WINDOW G_MAXUINT32
 
 static inline guint32
@@ -130,7 +129,7 @@ tide_lane_window_rows_locked(const LaneQueue *queue)
   return MIN(queue->window_rows, tide_lane_widest_window_rows_locked(queue->lanes));
 }
 
-/* How many rows a call of @slot's table has at most. */
+/* The limit of rows per call for @slot's table. */
 static inline guint32
 tide_lanes_rows_per_call_locked(const TideLanes *lanes, const TableSlot *slot)
 {
@@ -154,15 +153,15 @@ tide_lanes_pace_wait_us_locked(const TideLanes *lanes, const TableSlot *slot, gi
   return declared->pace.per_s > 0 ? tide_pace_wait_us(&declared->pace, now_us) : 0;
 }
 
-/* The lane that a call can be begun with; NULL: there is none. */
+/* The lane to begin a call with; NULL: none. */
 LaneQueue *tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us);
 
-/* Puts @queue into the list where it belongs now. */
-void tide_lane_queue_settle_locked(LaneQueue *queue, gint64 now_us);
-/* @n_rows of @queue were acknowledged. */
+/* Moves @queue to the list of its current state. */
+void tide_lane_queue_update_state_locked(LaneQueue *queue, gint64 now_us);
+/* Counts @n_rows acknowledged rows of @queue. */
 void tide_lane_queue_count_written_locked(LaneQueue *queue, guint32 n_rows, gint64 now_us);
 void tide_lane_queue_push_front_locked(LaneQueue *queue, TideBatch *batch);
-/* Behind all that may be sent before it. */
+/* Inserts @batch after those that may be sent before it. */
 void tide_lane_queue_push_back_locked(LaneQueue *queue, TideBatch *batch, gint64 now_us);
 
 G_END_DECLS

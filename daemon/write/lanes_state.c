@@ -1,8 +1,10 @@
-/* What others may see of the lanes: what is in trouble, and how much waits. */
+/* The lanes' state for other threads: failures, waiting rows and load. */
 #include "write/lanes_private.h"
 
+#include "util/units.h"
+
 static void
-trouble_free(TideLaneTrouble *trouble)
+failure_free(TideLaneFailure *trouble)
 {
   g_free(trouble->region_start);
   g_free(trouble->first_row_key);
@@ -19,7 +21,7 @@ count_waiting_rows_locked(const LaneQueue *queue)
   return n_rows;
 }
 
-/* Why all of the lane's table is suspended; NULL when it is not. */
+/* Why the lane's whole table is stopped; NULL: it is not. */
 static const TideTableStop *
 stop_of_table_locked(const LaneQueue *queue)
 {
@@ -27,8 +29,8 @@ stop_of_table_locked(const LaneQueue *queue)
   return slot->blocked.is_on ? &slot->blocked : slot->suspended.is_on ? &slot->suspended : NULL;
 }
 
-/* Only suspects are left of @batch, and the rounds in which they could have been judged are over; or in as many its
- * region has refused whatever was tried. */
+/* Whether only suspects of @batch are left, after all rounds that could have judged them, or after as many in which its
+ * region refused everything. */
 static gboolean
 is_stuck(const TideBatch *batch)
 {
@@ -36,7 +38,7 @@ is_stuck(const TideBatch *batch)
   return (delivery->not_before_us > 0 && delivery->is_stuck) || delivery->n_refusing >= TIDE_SUSPECT_ROUNDS;
 }
 
-/* A batch of @queue that is stuck since @before_us or longer; NULL: there is none. */
+/* A batch of @queue that has been stuck since before @before_us; NULL: none. */
 static const TideBatch *
 find_stuck_locked(const LaneQueue *queue, gint64 before_us)
 {
@@ -46,7 +48,7 @@ find_stuck_locked(const LaneQueue *queue, gint64 before_us)
   return batch;
 }
 
-/* The batch of @queue that has had suspects for the longest time; NULL: none has any. */
+/* The batch of @queue with the oldest suspects; NULL: none. */
 static const TideBatch *
 find_suspected_locked(const LaneQueue *queue)
 {
@@ -63,13 +65,13 @@ is_failing_locked(const LaneQueue *queue, gint64 before_us)
   return queue->failures > 0 && queue->failing_since_us <= before_us;
 }
 
-/* Of @queue, or of its whole table when that is suspended. */
-static TideLaneTrouble *
-describe_trouble_locked(const LaneQueue *queue, gint64 before_us)
+/* Describes @queue's failure, or that of its table if it is suspended. */
+static TideLaneFailure *
+describe_failure_locked(const LaneQueue *queue, gint64 before_us)
 {
   const TideBatch *stuck = is_failing_locked(queue, before_us) ? NULL : find_stuck_locked(queue, before_us);
   const TideTableStop *stop = stop_of_table_locked(queue);
-  TideLaneTrouble *trouble = g_new0(TideLaneTrouble, 1);
+  TideLaneFailure *trouble = g_new0(TideLaneFailure, 1);
   trouble->table = queue->lane.table;
   trouble->region_start = tide_bytes_printable(stop != NULL ? TIDE_BYTES_EMPTY : queue->lane.start_key);
   trouble->first_row_key =
@@ -90,22 +92,22 @@ describe_trouble_locked(const LaneQueue *queue, gint64 before_us)
 }
 
 static gboolean
-is_in_trouble_locked(const LaneQueue *queue, gint64 before_us)
+is_failing_or_stopped_locked(const LaneQueue *queue, gint64 before_us)
 {
   const TableSlot *slot = &queue->lanes->tables[queue->lane.table->index];
   if (slot->blocked.is_on)
     return queue->first != NULL && slot->blocked.reason != NULL && slot->blocked.since_us <= before_us;
   if (slot->suspended.is_on)
-    return TRUE; /* it does not pass by itself, so nobody need wait to be told */
+    return TRUE; /* permanent until an operator acts, so it is reported at once */
   return is_failing_locked(queue, before_us) || find_stuck_locked(queue, before_us) != NULL;
 }
 
-/* The trouble of @queue's table that is suspended, where another of its lanes was found before. */
-static TideLaneTrouble *
+/* The entry of @queue's suspended table, if another of its lanes added it. */
+static TideLaneFailure *
 find_same_table_locked(const GPtrArray *found, const LaneQueue *queue)
 {
   for (guint i = 0; stop_of_table_locked(queue) != NULL && i < found->len; i++) {
-    TideLaneTrouble *trouble = g_ptr_array_index(found, i);
+    TideLaneFailure *trouble = g_ptr_array_index(found, i);
     if (trouble->table == queue->lane.table)
       return trouble;
   }
@@ -113,20 +115,20 @@ find_same_table_locked(const GPtrArray *found, const LaneQueue *queue)
 }
 
 GPtrArray *
-tide_lanes_in_trouble(TideLanes *lanes, gint64 before_us)
+tide_lanes_failing(TideLanes *lanes, gint64 before_us)
 {
-  GPtrArray *found = g_ptr_array_new_with_free_func((GDestroyNotify)trouble_free);
+  GPtrArray *found = g_ptr_array_new_with_free_func((GDestroyNotify)failure_free);
   tide_mutex_lock(&lanes->lock);
   {
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const LaneQueue *queue = link->data;
-      if (!is_in_trouble_locked(queue, before_us))
+      if (!is_failing_or_stopped_locked(queue, before_us))
         continue;
-      TideLaneTrouble *of_table = find_same_table_locked(found, queue);
+      TideLaneFailure *of_table = find_same_table_locked(found, queue);
       if (of_table != NULL)
         of_table->waiting_rows += count_waiting_rows_locked(queue);
       else
-        g_ptr_array_add(found, describe_trouble_locked(queue, before_us));
+        g_ptr_array_add(found, describe_failure_locked(queue, before_us));
     }
   }
   tide_mutex_unlock(&lanes->lock);
@@ -145,7 +147,7 @@ tide_lanes_stuck(TideLanes *lanes, char **ret_text)
     const LaneQueue *queue = link->data;
     for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next) {
       const TideBatchDelivery *delivery = &batch->delivery;
-      /* Of an outage that began with this row nobody can tell that it is the row's. */
+      /* If an outage began with this row, the row may not be the cause. */
       gboolean is_outage = delivery->is_silent && lanes->last_ok_us < delivery->since_us;
       is_other |= !is_stuck(batch) || is_outage || delivery->is_final != lanes->is_final;
       stuck = batch;
@@ -157,8 +159,8 @@ tide_lanes_stuck(TideLanes *lanes, char **ret_text)
                                                  : TIDE_STUCK_REFUSED;
   if (answer == TIDE_STUCK_REFUSED || answer == TIDE_STUCK_SILENT) {
     g_autofree char *key = tide_bytes_printable(tide_batch_row_key(stuck, stuck->delivery.suspect_row));
-    *ret_text = g_strdup_printf("row '%s' of table '%s' cannot be written: %s; remove the cause, or the message, and "
-                                "start the same again: nothing of it is committed",
+    *ret_text = g_strdup_printf("row '%s' of table '%s' cannot be written: %s; remove the cause or the message, then "
+                                "run the same command again: the message is not committed",
                                 key, stuck->lane->table->name, stuck->delivery.text);
   }
   tide_mutex_unlock(&lanes->lock);
@@ -180,7 +182,7 @@ tide_lanes_state(TideLanes *lanes)
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
       const LaneQueue *queue = link->data;
       state.narrowed_lanes += queue->window_rows < tide_lane_widest_window_rows_locked(lanes) ? 1 : 0;
-      state.troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
+      state.troubled_lanes += is_failing_or_stopped_locked(queue, G_MAXINT64) ? 1 : 0;
       for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next)
         if (state.oldest_us == 0 || batch->times.oldest_us < state.oldest_us)
           state.oldest_us = batch->times.oldest_us;
@@ -192,7 +194,7 @@ tide_lanes_state(TideLanes *lanes)
 
 /* ---- loads ---- */
 
-/* Takes the place of the coldest of the hot ones, if that has fewer rows. */
+/* Replaces the least busy of the hot lanes if it has fewer rows. */
 static void
 make_hot_locked(TideLanes *lanes, LaneQueue *queue, gint64 now_us)
 {
@@ -258,7 +260,7 @@ load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
 {
   const TideTableStop *stop = stop_of_table_locked(queue);
   const TideBatch *suspected = find_suspected_locked(queue);
-  gboolean is_stopped = stop != NULL && stop->reason != NULL; /* what fails is counted with the table */
+  gboolean is_stopped = stop != NULL && stop->reason != NULL; /* failures count with the table */
   TideLoad load = {.table = queue->lane.table,
                    .region_start = tide_bytes_printable(queue->lane.start_key),
                    .rows_per_second = tide_rate_a_second(queue->written, now_us),
@@ -267,14 +269,15 @@ load_of_lane_locked(const LaneQueue *queue, gint64 now_us)
                    .is_full = queue->state == LANE_FULL,
                    .failures = queue->failures == 0 && is_stopped ? -1 : (gint64)queue->failures,
                    .failing_seconds = queue->failures > 0 ? seconds_since(queue->failing_since_us, now_us) : -1,
-                   .troubled_lanes = is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0,
+                   .troubled_lanes = is_failing_or_stopped_locked(queue, G_MAXINT64) ? 1 : 0,
                    .error_text = queue->failures > 0 ? g_strdup(queue->error_text) : NULL};
   if (load.failures != 0 || suspected == NULL)
     return load;
   const TideBatchDelivery *delivery = &suspected->delivery;
   g_autofree char *key = tide_bytes_printable(tide_batch_row_key(suspected, delivery->suspect_row));
-  load.error_text = g_strdup_printf("row '%s' waits, after %u tries: %s", key, delivery->n_tries, delivery->text);
-  if (is_stuck(suspected)) { /* so far it may be a matter of seconds, and the region takes others */
+  g_autofree char *tries = tide_count_of(delivery->n_tries, "try", "tries");
+  load.error_text = g_strdup_printf("row '%s' is waiting after %s: %s", key, tries, delivery->text);
+  if (is_stuck(suspected)) { /* earlier it may take only seconds, and the region accepts other rows */
     load.failures = delivery->n_tries;
     load.failing_seconds = seconds_since(delivery->since_us, now_us);
   }
@@ -364,7 +367,7 @@ tide_lanes_tables(TideLanes *lanes, gint64 now_us)
         load.waiting_rows += (gint64)count_waiting_rows_locked(queue);
         load.in_flight_rows += queue->in_flight_rows;
         load.is_full |= queue->state == LANE_FULL;
-        load.troubled_lanes += is_in_trouble_locked(queue, G_MAXINT64) ? 1 : 0;
+        load.troubled_lanes += is_failing_or_stopped_locked(queue, G_MAXINT64) ? 1 : 0;
       }
       g_array_append_val(loads, load);
     }

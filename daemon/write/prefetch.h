@@ -1,5 +1,5 @@
-/* Asks for memory that is about to be used, while something else is done: for lists of batches and lanes, whose members
- * lie all over the memory and are each visited for little, so that waiting for them would be most of the work.
+/* Prefetches memory that is used soon. The members of lists of batches and lanes are scattered in memory, so waiting
+ * for them would dominate the short visits.
  *
  * Threads: any. */
 #pragma once
@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 #define TIDE_CACHE_LINE_BYTES 64
 
-/* A hint alone: any address will do, NULL too. */
+/* A hint only: any address is allowed, including NULL. */
 static inline void
 tide_prefetch(const void *at, gsize n_bytes)
 {

@@ -27,7 +27,7 @@ tide_region_map_unref(TideRegionMap *map)
   g_free(map);
 }
 
-/* What orders keys as their first bytes do: of two that are different, the key with the smaller is the smaller. */
+/* The key's first bytes as a number that sorts in key order: different heads order their keys. */
 static guint64
 head_of(TideBytes key)
 {
@@ -47,8 +47,8 @@ tide_region_map_prepare(TideRegionMap *map)
     map->heads[i] = head_of(map->lanes[i]->start_key);
 }
 
-/* Of the first @n_lanes; @head: of @key. Heads stand side by side, keys all over the memory: a thousand of these would
- * not stay in the cache. */
+/* Searches the first @n_lanes; @head: that of @key. Heads are adjacent, while keys are scattered and would not fit the
+ * cache. */
 static guint32
 find_by_key(const TideRegionMap *map, guint32 n_lanes, guint64 head, TideBytes key)
 {
@@ -71,8 +71,8 @@ tide_region_map_find(const TideRegionMap *map, TideBytes key)
     return 0;
   if (map->prefix_bytes > 0)
     return (guint32)(XXH3_64bits(key.data, MIN(key.len, map->prefix_bytes)) % map->n_lanes);
-  /* The last lane whose start is not after the key; the first lane's start is empty. Mostly heads alone tell it,
-   * without a jump, which nobody could foresee. */
+  /* Finds the last lane that does not start after the key; the first lane's start is empty. Usually the heads alone
+   * decide, without unpredictable branches. */
   guint32 low = 0;
   guint64 head = head_of(key);
   for (guint32 n = map->n_lanes, half; n > 1; n -= half) {

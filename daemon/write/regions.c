@@ -7,31 +7,32 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/units.h"
 
-/* Lanes that a declared prefix is spread over while regions are unknown: about as many regions as a table of a middling
- * cluster has, and few enough to fill batches. */
+/* Lanes for a declared prefix while regions are unknown: about as many as the regions of a medium-sized table, and few
+ * enough to fill batches. */
 #define PREFIX_LANES 64u
 
 #define MIN_REFRESH_INTERVAL_US TIDE_US_PER_S
 
-/* Looking up regions of one table: a scan of hbase:meta; as patient as a call. */
+/* One lookup of a table's regions, a scan of hbase:meta; as long as a call. */
 #define LOOKUP_TIMEOUT_US (10 * TIDE_US_PER_S)
 
-/* A dated table that cannot be made ready, and a list of regions that is refused, are tried again at once, then after
- * this long, doubling to the other. */
+/* Pause after a failed preparation of a dated table, or a rejected list of regions. The first retry is immediate, then
+ * the pause doubles from minimum to maximum. */
 #define MIN_FAILURE_PAUSE_US TIDE_US_PER_S
 #define MAX_FAILURE_PAUSE_US (30 * TIDE_US_PER_S)
 
 typedef struct TableRegions {
   /* under lock */
-  const TideTable *table; /* NULL: a template, or a slot without an instance that was opened */
-  TideRegionMap *map;     /* a reference; NULL: nobody has it open */
-  guint32 n_users;        /* of an instance: consumers that have it open; of a declared table 1 */
-  gint64 refresh_at_us;   /* while somebody has it open */
+  const TideTable *table; /* NULL: a template, or a slot without an open instance */
+  TideRegionMap *map;     /* a reference; NULL: not open */
+  guint32 n_users;        /* consumers that have an instance open; 1 for a declared table */
+  gint64 refresh_at_us;   /* while it is open */
   gint64 refreshed_us;
-  /* whoever refreshes: one thread at a time */
-  gboolean is_prepared; /* may be written to; declared tables always are */
-  gboolean is_torn;     /* the last list of its regions was refused: it is asked for again soon */
+  /* Used by the refreshing thread only. */
+  gboolean is_prepared; /* ready for writing; always for declared tables */
+  gboolean is_torn;     /* the last list of its regions was rejected and is requested again soon */
   guint32 failures;     /* in a row */
 } TableRegions;
 
@@ -40,7 +41,7 @@ struct TideRegions {
   TideRegionsOptions options;
   TideTableMaker maker;
   TideThread *thread;
-  TideGauge **region_gauges; /* owned array, of declared tables: of a template for all its instances together */
+  TideGauge **region_gauges; /* owned array, for declared tables: a template counts all its instances */
   TideCounter *refreshes;
   TideCounter *refresh_failures;
   /* any thread */
@@ -50,7 +51,7 @@ struct TideRegions {
   TideCond changed;
   TableRegions *tables;    /* owned array of options.n_slots */
   guint32 n_used;          /* slots below this are in use */
-  TideHBaseClient *active; /* borrowed: of the look-up that runs, so that a stop can end it */
+  TideHBaseClient *active; /* borrowed: of the running lookup, so that a stop can cancel it */
   gboolean stopped;
 };
 
@@ -83,7 +84,7 @@ map_matches(const TideRegionMap *map, const GPtrArray *found)
   return TRUE;
 }
 
-/* A map of @found; regions that were there before keep their lane, and so what waits in it. */
+/* A map of @found; regions that existed before keep their lanes, with waiting rows. */
 static TideRegionMap *
 map_of_regions(TideRegions *regions, const TideTable *table, const TideRegionMap *before, const GPtrArray *found)
 {
@@ -113,7 +114,7 @@ known_regions(const TideRegionMap *map)
   return map->generation > 0 ? map->n_lanes : 0;
 }
 
-/* Returns what was there before, to be given up without the lock. */
+/* Returns the previous map, to be released without the lock. */
 static TideRegionMap *
 replace_map_locked(TideRegions *regions, TableRegions *table, TideRegionMap *map)
 {
@@ -134,9 +135,11 @@ adopt(TideRegions *regions, TableRegions *table, const GPtrArray *found)
       replaced = replace_map_locked(regions, table, map_of_regions(regions, table->table, table->map, found));
   }
   tide_mutex_unlock(&regions->lock);
-  if (replaced != NULL)
-    tide_log_fields(TIDE_LOG_INFO, "table-regions", TIDE_LOG_FIELDS({"TABLE", table->table->name}),
-                    "table '%s' has %u region%s", table->table->name, found->len, found->len == 1 ? "" : "s");
+  if (replaced != NULL) {
+    g_autofree char *n_regions = tide_count_of(found->len, "region", NULL);
+    tide_log_fields(TIDE_LOG_INFO, "table-regions", TIDE_LOG_FIELDS({"TABLE", table->table->name}), "table '%s' has %s",
+                    table->table->name, n_regions);
+  }
   tide_region_map_unref(replaced);
 }
 
@@ -150,8 +153,8 @@ set_active(TideRegions *regions, TideHBaseClient *client)
   tide_mutex_unlock(&regions->lock);
 }
 
-/* @error: (nullable): NULL when the gateway knows no such table. What passes by itself is no warning the first
- * time: a connection that broke, as its gateway may have been restarted, and a list with a gap, as in a split. */
+/* @error: (nullable): NULL if the gateway does not know the table. Failures that often pass are not logged the first
+ * time: a broken connection, since its gateway may have restarted, and a list with a gap, as during a split. */
 static void
 note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *error)
 {
@@ -161,17 +164,17 @@ note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *err
       tide_error_outcome_unknown(error) || g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT) || table->is_torn;
   if (table->failures == (may_pass ? 2 : 1) && !tide_error_is_cancelled(error))
     tide_log_fields(TIDE_LOG_WARNING, "regions-unknown", TIDE_LOG_FIELDS({"TABLE", table->table->name}),
-                    "cannot look up the regions of table '%s': %s; rows are batched %s until this works",
-                    table->table->name, error != NULL ? error->message : "the gateway knows no such table",
-                    table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last map known");
+                    "cannot look up the regions of table '%s': %s; batching rows %s until this succeeds",
+                    table->table->name, error != NULL ? error->message : "the gateway does not know the table",
+                    table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last known map");
   if (error != NULL || table->table->declared == NULL)
     return;
-  /* Somebody has dropped it while it was in use. */
+  /* The table was dropped while in use. */
   table->is_prepared = FALSE;
-  tide_lanes_block(regions->options.lanes, table->table, "it is not there any more", tide_now_us());
+  tide_lanes_block(regions->options.lanes, table->table, "it no longer exists", tide_now_us());
 }
 
-/* Nothing can be written to an instance of a dated table before this has worked. */
+/* Prepares an instance of a dated table; nothing can be written to it before this succeeds. */
 static gboolean
 prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
 {
@@ -186,9 +189,9 @@ prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
   g_autofree char *reason = tide_access_denied_explain(error);
   tide_lanes_block(regions->options.lanes, table->table, reason, tide_now_us());
   if (table->failures++ == 0)
-    tide_log_fields(
-        TIDE_LOG_ERROR, "table-unwritable", TIDE_LOG_FIELDS({"TABLE", table->table->name}, {"REASON", reason}),
-        "table '%s' cannot be written to: %s; its rows wait, and it is tried again", table->table->name, reason);
+    tide_log_fields(TIDE_LOG_ERROR, "table-unwritable",
+                    TIDE_LOG_FIELDS({"TABLE", table->table->name}, {"REASON", reason}),
+                    "cannot write to table '%s': %s; its rows wait, retrying", table->table->name, reason);
   return FALSE;
 }
 
@@ -208,7 +211,7 @@ look_up(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
   adopt(regions, table, found);
 }
 
-/* One table's look-up over @client; FALSE when the connection is of no use any more. */
+/* Refreshes one table over @client. Returns FALSE if the connection is no longer usable. */
 static gboolean
 refresh_table(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
 {
@@ -222,7 +225,7 @@ refresh_table(TideRegions *regions, TableRegions *table, TideHBaseClient *client
 static gint64
 next_refresh_us(const TideRegions *regions, gint64 now_us)
 {
-  /* Drawn from 80..120 % so that several daemons do not ask in step. */
+  /* A random 80 to 120 % of the interval, so that several daemons do not ask at the same time. */
   double jitter = 0.8 + 0.4 * g_random_double();
   return now_us + (gint64)((double)(regions->options.config->hbase.region_refresh_ms * TIDE_US_PER_MS) * jitter);
 }
@@ -233,8 +236,8 @@ failure_pause_us(const TableRegions *table)
   return table->failures > 1 ? tide_backoff_us(table->failures - 1, MIN_FAILURE_PAUSE_US, MAX_FAILURE_PAUSE_US) : 0;
 }
 
-/* The table that has been due for the longest, so that none waits behind others that fail; NULL: none is due.
- * @ret_wait_us: when to look again */
+/* The table that has been due for the longest time, so that none waits behind failing ones; NULL: none is due.
+ * @ret_wait_us: when to check again */
 static TableRegions *
 due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
 {
@@ -246,7 +249,7 @@ due_table_locked(TideRegions *regions, gint64 now_us, gint64 *ret_wait_us)
   return *ret_wait_us <= now_us ? first : NULL;
 }
 
-/* Who asked for a refresh while this one ran gets one, after the shortest interval. */
+/* A refresh requested while this one ran follows after the minimum interval. */
 static void
 mark_refreshed(TideRegions *regions, TableRegions *table)
 {
@@ -279,7 +282,7 @@ tide_regions_refresh_all(TideRegions *regions, gint64 deadline_us)
   tide_gateways_release(regions->options.gateways, gateway, client, !usable);
 }
 
-/* Waits for the next table that is due; NULL: stopped. */
+/* Waits for the next due table; NULL: stopped. */
 static TableRegions *
 wait_for_due_table(TideRegions *regions)
 {
@@ -289,7 +292,7 @@ wait_for_due_table(TideRegions *regions)
     gint64 wait_us;
     due = due_table_locked(regions, tide_now_us(), &wait_us);
     if (due != NULL) {
-      due->refresh_at_us = G_MAXINT64; /* until somebody asks again, or this refresh has ended */
+      due->refresh_at_us = G_MAXINT64; /* until the next request, or the end of this refresh */
       break;
     }
     tide_cond_wait_until(&regions->changed, &regions->lock, wait_us);
@@ -304,7 +307,7 @@ run_refresher(gpointer data)
   TideRegions *regions = data;
   TableRegions *due;
   while ((due = wait_for_due_table(regions)) != NULL) {
-    /* A connection for each round: they are a minute apart, and the gateway cuts idle ones at that age. */
+    /* One connection per round: rounds are a minute apart, when the gateway closes idle connections. */
     TideHBaseClient *client = NULL;
     TideGateway *gateway = tide_gateways_connect(regions->options.gateways, tide_now_us() + LOOKUP_TIMEOUT_US, &client);
     if (gateway != NULL) {
@@ -402,7 +405,7 @@ tide_regions_open(TideRegions *regions, const TideTable *table)
   tide_mutex_lock(&regions->lock);
   {
     TableRegions *slot = &regions->tables[table->index];
-    if (slot->table == NULL) { /* it is not made ready yet */
+    if (slot->table == NULL) { /* not prepared yet */
       slot->table = table;
       regions->n_used = MAX(regions->n_used, table->index + 1);
       tide_lanes_block(regions->options.lanes, table, NULL, tide_now_us());

@@ -1,16 +1,14 @@
-/* Which regions the tables have: a map from row keys to lanes (region_map.h) for each of them.
+/* The regions of the tables: for each table a map from row keys to lanes (region_map.h).
  *
- * It comes from the gateway and is refreshed by a thread of its own: every so often (a split gives no error
- * through the gateway, so nothing else would tell), and when a call fails. It is a hint: a row in a wrong lane is
- * written right by the gateway, only batched less well. While no map can be had, rows are laned by a declared key
- * prefix, or in one lane. A list of regions with a gap or an overlap is refused: the map stays, and the list is asked
- * for again.
+ * A thread of its own fetches the maps through a gateway, regularly (a split causes no error at the gateway) and after
+ * a failed call. A map is a hint: the gateway writes a row in a wrong lane correctly, only batching suffers. Without a
+ * map, rows are assigned to lanes by a declared key prefix, or to one lane. A list of regions with a gap or an overlap
+ * is rejected: the map stays, and the list is requested again.
  *
- * The instances of dated tables (dated_tables.h) are looked up while a consumer has rows for them. The same thread
- * makes them ready first: creates them when they are not there, or no more (table_maker.h). Until then their lanes are
- * blocked.
+ * Instances of dated tables (dated_tables.h) are looked up while a consumer has rows for them. The thread first
+ * prepares them, which creates those that do not exist (table_maker.h). Until then their lanes are blocked.
  *
- * Consumers look at the generation once in a poll and take the new map. */
+ * Consumers check the generation once per poll and take a new map. */
 #pragma once
 
 #include "gateway/gateways.h"
@@ -28,7 +26,7 @@ typedef struct TideRegionsOptions {
   TideGateways *gateways;
   TideMetrics *metrics;
   const TideFingerprintStore *fingerprints;
-  gboolean accept_scheme_change; /* of instances of dated tables */
+  gboolean accept_scheme_change; /* for instances of dated tables */
   guint32 n_slots;               /* tide_dated_tables_slots() */
 } TideRegionsOptions;
 
@@ -37,21 +35,22 @@ void tide_regions_start(TideRegions *regions); /* the thread "tide-regions" */
 void tide_regions_stop(TideRegions *regions);
 void tide_regions_free(TideRegions *regions);
 
-/* Changes whenever any table's map did. Threads: any; no lock. */
+/* Changes with any table's map. Threads: any; no lock. */
 guint64 tide_regions_generation_racy(const TideRegions *regions);
 
-/* A consumer has rows for @table, an instance of a dated table: from the first to open it until the last has closed it,
- * its map is kept and refreshed. */
+/* A consumer has rows for @table, an instance of a dated table. Its map is kept and refreshed from the first open to
+ * the last close. */
 void tide_regions_open(TideRegions *regions, const TideTable *table);
 void tide_regions_close(TideRegions *regions, const TideTable *table);
 
-/* Of a declared table, or of an instance that the caller has open. (transfer full) */
+/* The map of a declared table, or of an instance that the caller has open. (transfer full) */
 TideRegionMap *tide_regions_get(TideRegions *regions, const TideTable *table);
 
-/* A call to @table failed as one does when a region has moved: refresh soon (at most once a second for each table). */
+/* Requests a refresh after a call to @table failed in a way that suggests a moved region; at most once a second per
+ * table. */
 void tide_regions_suspect(TideRegions *regions, const TideTable *table);
 
-/* Fetch all maps now, from the calling thread, before anything is consumed. Tables whose regions cannot be had keep the
+/* Fetches all maps in the calling thread, before anything is consumed. Tables whose regions are unavailable keep the
  * fallback. */
 void tide_regions_refresh_all(TideRegions *regions, gint64 deadline_us);
 

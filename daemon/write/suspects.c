@@ -5,10 +5,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* A power of two: 900 KiB, and more rows than can be told apart from their neighbours in a minute or two. */
+/* A power of two: 900 KiB, and more rows than one or two minutes can isolate. */
 #define N_SLOTS 16384u
 
-/* A row's evidence is in one of so many slots, from the one of its identity on. */
+/* A row's evidence is in one of this many slots, starting at that of its identity. */
 #define N_PLACES 4u
 
 #define KNOWN_US (3600 * TIDE_US_PER_S)
@@ -31,12 +31,12 @@ guint64
 tide_suspects_identity(const TideBatch *batch, guint32 row)
 {
   const char *table = batch->lane->table->name;
-  TideBytes wire = tide_batch_row_wire(batch, row); /* which has the key, too */
+  TideBytes wire = tide_batch_row_wire(batch, row); /* includes the key */
   guint64 identity = XXH3_64bits_withSeed(wire.data, wire.len, XXH3_64bits(table, strlen(table)));
   return identity != 0 ? identity : 1;
 }
 
-/* The slot of @identity; NULL: nothing is known of it. */
+/* The slot of @identity; NULL: unknown. */
 static TideSuspect *
 find_locked(const TideSuspects *suspects, guint64 identity, gint64 now_us)
 {

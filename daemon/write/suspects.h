@@ -1,11 +1,11 @@
-/* What is known of rows that were refused alone, or got no answer alone, by row key and cells. It is kept beside the
- * lanes and not in a batch, because a rewind makes new batches of the same rows: these go apart at once, and their
- * rounds go on.
+/* What is known of rows that were refused, or got no answer, when sent alone, by row key and cells. It is stored
+ * outside the batches because a rewind makes new batches of the same rows: these are then sent alone at once, and their
+ * rounds continue.
  *
- * The memory is bounded. Where it is full, a row has no evidence yet and waits until another row's is over. Evidence
- * that was not renewed for an hour is over, and that of a row known as poison makes room for others.
+ * Memory is bounded. When it is full, a row gets no evidence and waits until another row's expires. Evidence expires
+ * one hour after its last renewal; that of known poison is replaced first.
  *
- * Threads: any; it has a lock of its own. */
+ * Threads: any; it has its own lock. */
 #pragma once
 
 #include "util/lock.h"
@@ -13,36 +13,36 @@
 
 G_BEGIN_DECLS
 
-/* So many rounds make a suspect poison: with the pauses of hbase.retry_min and retry_max by default, two minutes. */
+/* Rounds until a suspect becomes poison: two minutes with the default hbase.retry_min and retry_max. */
 #define TIDE_SUSPECT_ROUNDS 14u
 
 typedef struct TideSuspect {
   guint64 identity;   /* tide_suspects_identity(); 0: none */
-  guint32 n_tries;    /* calls that carried it, the last of which were its alone */
-  guint32 n_rounds;   /* of them while its region was seen to work; TIDE_SUSPECT_ROUNDS: it was poison */
-  guint32 n_pauses;   /* since it is a suspect */
+  guint32 n_tries;    /* calls with it; the last ones contained it alone */
+  guint32 n_rounds;   /* tries while its region worked; TIDE_SUSPECT_ROUNDS: it was poison */
+  guint32 n_pauses;   /* since it became a suspect */
   gboolean is_silent; /* the last try got no answer */
-  gint64 first_us;    /* the first try; 0: nothing is known of it */
-  gint64 due_us;      /* it is not tried before; monotonic */
+  gint64 first_us;    /* the first try; 0: unknown */
+  gint64 due_us;      /* not tried earlier; monotonic */
   gint64 seen_us;     /* the last try */
 } TideSuspect;
 
 typedef struct TideSuspects {
   TideMutex lock;
-  TideSuspect *slots;       /* under lock; owned array; NULL: there never was any */
-  _Atomic gint64 is_any_us; /* until then some evidence may hold; any thread */
+  TideSuspect *slots;       /* under lock; owned array; NULL: never used */
+  _Atomic gint64 is_any_us; /* until then some evidence may be valid; any thread */
 } TideSuspects;
 
 void tide_suspects_init(TideSuspects *suspects);
 void tide_suspects_clear(TideSuspects *suspects);
 
-/* Of a row's table, key and cells; never 0. */
+/* Hash of a row's table, key and cells; never 0. */
 guint64 tide_suspects_identity(const TideBatch *batch, guint32 row);
 
-/* Begins @batch, of which nothing was sent yet: its rows of which something is known are suspects. */
+/* Begins an unsent @batch: rows with evidence become suspects. */
 void tide_suspects_mark(TideSuspects *suspects, TideBatch *batch, gint64 now_us);
 
-/* What is known of @identity, or what is known of a row that is new. */
+/* The evidence for @identity, or that of a new row. */
 TideSuspect tide_suspects_find(TideSuspects *suspects, guint64 identity, gint64 now_us);
 void tide_suspects_keep(TideSuspects *suspects, const TideSuspect *suspect);
 void tide_suspects_forget(TideSuspects *suspects, guint64 identity);

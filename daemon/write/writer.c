@@ -5,28 +5,27 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/log.h"
+#include "util/units.h"
 #include "write/bisect.h"
 
-/* How long a writer waits for a gateway or for work before it looks round again: only bounds how stale its watchdog
- * time and its idle check are. */
+/* How long a writer waits for a gateway or for work. It limits how old its watchdog time and its idle check can be. */
 #define ROUND_US (1 * TIDE_US_PER_S)
 
-/* Errors of one writer are logged at most this often; the lanes' trouble is reported by the pipeline. */
+/* Minimum time between logged errors of one writer; the pipeline reports failing lanes. */
 #define FAILURE_LOG_INTERVAL_US (10 * TIDE_US_PER_S)
 
-/* Trouble lasts when the same batch failed so often (with the pauses between, half a second or more), or so long. */
-#define LASTING_ATTEMPTS 3
-#define LASTING_US (5 * TIDE_US_PER_S)
+/* A failure is persistent after this many attempts of a batch (half a second or more with pauses), or this time. */
+#define PERSISTENT_ATTEMPTS 3
+#define PERSISTENT_US (5 * TIDE_US_PER_S)
 
 static const double duration_bounds_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30};
 
-/* The two ways in which rows are written. */
 typedef enum WriteMethod { PUT_MULTIPLE, MUTATE_ROW, N_WRITE_METHODS } WriteMethod;
 
 static const char *const method_names[] = {[PUT_MULTIPLE] = "putMultiple", [MUTATE_ROW] = "mutateRow"};
 G_STATIC_ASSERT(G_N_ELEMENTS(method_names) == N_WRITE_METHODS);
 
-/* Of the calls of one method to one gateway. */
+/* Metrics of one method's calls to one gateway. */
 typedef struct MethodMetrics {
   TideCounter *calls[TIDE_OUTCOME_COUNT]; /* by TideOutcome */
   TideCounter *rows_written;
@@ -44,13 +43,13 @@ struct TideWriter {
   /* any thread */
   _Atomic gint64 last_round_us;
   _Atomic(const char *) gateway; /* of the last call */
-  _Atomic gint64 called_us;      /* since when a call runs; 0: none does */
+  _Atomic gint64 called_us;      /* start of the running call; 0: none */
   /* the writer's thread only */
   TideCall call;
   TideBisect *bisect;    /* owned */
-  gboolean is_cancelled; /* the last call was, by the stop */
+  gboolean is_cancelled; /* the stop cancelled the last call */
   TideLogLimit failure_limit;
-  TideLogLimit retry_limit; /* of failures that may pass */
+  TideLogLimit retry_limit; /* of failures that often pass */
   TideLogLimit suspect_limit;
   TideWriterConnection connection;
 };
@@ -74,7 +73,7 @@ register_method_metrics(TideMetrics *metrics, const char *gateway, WriteMethod m
                                                  method_label, duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
 }
 
-/* A gateway that came with a reload is registered with the first call to it. */
+/* Registers a gateway added by a reload at its first call. */
 static MethodMetrics *
 metrics_at(const TideWriter *writer, guint32 place, WriteMethod method)
 {
@@ -85,7 +84,7 @@ metrics_at(const TideWriter *writer, guint32 place, WriteMethod method)
   return metrics;
 }
 
-/* Of calls to the gateway that the connection goes to. */
+/* Metrics of calls to the connection's gateway. */
 static MethodMetrics *
 metrics_of_call(const TideWriter *writer, WriteMethod method)
 {
@@ -110,36 +109,35 @@ register_metrics(TideWriter *writer)
                                              "Rows that HBase refuses whatever is done", NULL);
 }
 
-/* A call that is cut while its gateway restarts, or meets a region that moves, is written a moment later, and no
- * operator has to read of it; of a gateway that is not there its prober tells. */
+/* A call that is cut off by a gateway's restart, or meets a moving region, succeeds a moment later and needs no
+ * operator. The prober reports gateways that are down. */
 static void
 log_failure(TideWriter *writer, TideOutcome outcome, const char *text, gint64 start_us, gint64 now_us)
 {
   guint64 suppressed;
-  gboolean lasting =
-      writer->call.batches[0]->delivery.attempts + 1 >= LASTING_ATTEMPTS || now_us - start_us >= LASTING_US;
+  gboolean persistent =
+      writer->call.batches[0]->delivery.attempts + 1 >= PERSISTENT_ATTEMPTS || now_us - start_us >= PERSISTENT_US;
   if (!tide_outcomes[outcome].is_often_passing)
-    lasting = outcome != TIDE_OUTCOME_NOT_SENT;
-  TideLogLimit *limit = lasting ? &writer->failure_limit : &writer->retry_limit;
+    persistent = outcome != TIDE_OUTCOME_NOT_SENT;
+  TideLogLimit *limit = persistent ? &writer->failure_limit : &writer->retry_limit;
   if (!tide_log_limit_pass(limit, now_us, FAILURE_LOG_INTERVAL_US, &suppressed))
     return;
   const char *gateway = tide_writer_connection_gateway_name(&writer->connection);
   g_autofree char *first_key = tide_bytes_printable(tide_batch_row_key(writer->call.batches[0], 0));
   const TideLogField fields[] = {
       {"TABLE", writer->call.table->name}, {"GATEWAY", gateway}, {"OUTCOME", tide_outcomes[outcome].name}};
+  g_autofree char *rows = tide_count_of(writer->call.n_rows, "row", NULL);
   gboolean is_suspend = outcome == TIDE_OUTCOME_SUSPEND;
-  tide_log_fields(is_suspend ? TIDE_LOG_CRIT
-                  : lasting  ? TIDE_LOG_WARNING
-                             : TIDE_LOG_INFO,
+  tide_log_fields(is_suspend   ? TIDE_LOG_CRIT
+                  : persistent ? TIDE_LOG_WARNING
+                               : TIDE_LOG_INFO,
                   "write-failed", fields, G_N_ELEMENTS(fields),
-                  "cannot write %u rows to '%s' via '%s', first row key '%s': %s; %s%s", writer->call.n_rows,
-                  writer->call.table->name, gateway, first_key, text,
-                  is_suspend ? "the table is suspended until that is done" : "sending the same again",
+                  "cannot write %s to '%s' via '%s', first row key '%s': %s; %s%s", rows, writer->call.table->name,
+                  gateway, first_key, text, is_suspend ? "the table is suspended until this is fixed" : "retrying",
                   tide_log_suppressed(suppressed, "failures").text);
 }
 
-/* One call to the gateway: puts together, a mutated row alone. @ret_text: (transfer full): what was wrong, and what the
- * operator can do about it; NULL if OK. */
+/* Sends one call: several puts, or one mutated row. @ret_text: (transfer full): failure and remedy; NULL if OK */
 static TideFailure
 send_rows(TideWriter *writer, TideHBaseClient *client, const TideBisectCall *rows, char **ret_text)
 {
@@ -179,7 +177,7 @@ send_rows(TideWriter *writer, TideHBaseClient *client, const TideBisectCall *row
   return failure;
 }
 
-/* It may wait for minutes, and is not in the way of others: without that nobody would hear of it before. */
+/* A suspect may wait for minutes without delaying other rows, so nothing else would report it. */
 static void
 log_suspects(TideWriter *writer, gint64 now_us)
 {
@@ -193,33 +191,35 @@ log_suspects(TideWriter *writer, gint64 now_us)
     g_autofree char *key = tide_bytes_printable(tide_batch_row_key(call->batches[i], delivery->suspect_row));
     const TideLogField fields[] = {{"TABLE", call->table->name}, {"ROW", key}};
     tide_log_fields(TIDE_LOG_WARNING, "row-suspected", fields, G_N_ELEMENTS(fields),
-                    "row '%s' of table '%s' waits, and is tried again alone: %s%s", key, call->table->name,
+                    "row '%s' of table '%s' is delayed, and retried alone: %s%s", key, call->table->name,
                     delivery->text, tide_log_suppressed(suppressed, "rows").text);
   }
 }
 
-/* Without that nobody would hear why calls are many and small, as nothing is lost. */
+/* Nothing is lost, so only this explains why calls are many and small. */
 static void
 log_rows_per_call(const TideCall *call)
 {
+  if (call->rows_after == call->rows_before)
+    return;
   const TideLogField fields[] = {{"TABLE", call->table->name}};
+  g_autofree char *rows = tide_count_of(call->rows_after, "row", NULL);
   if (call->rows_after < call->rows_before)
-    tide_log_fields(
-        TIDE_LOG_WARNING, "call-too-large", fields, G_N_ELEMENTS(fields),
-        "calls to '%s' have %u rows at most instead of %u, and twice as many each hour from now on: larger "
-        "ones %s; if a proxy limits requests, or region servers limit rows "
-        "(hbase.rpc.rows.size.threshold.reject), raise that, or lower 'batch.max_rows' or 'batch.max_bytes'",
-        call->table->name, call->rows_after, call->rows_before,
-        call->oversized_rows > 0 ? "were refused for their size" : "got no answer again and again");
-  else if (call->rows_after > call->rows_before)
+    tide_log_fields(TIDE_LOG_WARNING, "call-too-large", fields, G_N_ELEMENTS(fields),
+                    "calls to table '%s' are limited to %s instead of %u, doubling every hour, because larger ones %s; "
+                    "raise the limit of the proxy, or of the region servers (hbase.rpc.rows.size.threshold.reject), or "
+                    "lower 'batch.max_rows' or 'batch.max_bytes'",
+                    call->table->name, rows, call->rows_before,
+                    call->oversized_rows > 0 ? "were refused for their size" : "repeatedly got no answer");
+  else
     tide_log_fields(TIDE_LOG_NOTICE, "call-larger-again", fields, G_N_ELEMENTS(fields),
-                    "calls to '%s' have up to %u rows again, instead of %u", call->table->name, call->rows_after,
+                    "calls to table '%s' may have up to %s again, instead of %u", call->table->name, rows,
                     call->rows_before);
 }
 
-/* Once its region is split, what shows whether a suspect is to blame goes through another lane than its batch did. */
+/* After a split of the region, the evidence about a suspect arrives through other lanes than its batch's. */
 static void
-look_at_lanes_of_suspects(TideWriter *writer, TideBatch *batch)
+check_lanes_of_suspects(TideWriter *writer, TideBatch *batch)
 {
   TideRegionMap *map = tide_regions_get(writer->context.regions, writer->call.table);
   gint64 worked_us = G_MAXINT64;
@@ -246,7 +246,7 @@ send_call(TideWriter *writer)
   atomic_store_explicit(&writer->called_us, start_us, memory_order_relaxed);
   for (guint32 i = 0; i < call->n_batches; i++)
     if (G_UNLIKELY(tide_batch_has_suspects_only(call->batches[i])))
-      look_at_lanes_of_suspects(writer, call->batches[i]);
+      check_lanes_of_suspects(writer, call->batches[i]);
   tide_bisect_begin(writer->bisect, call, start_us);
   while (tide_bisect_next(writer->bisect, &sent)) {
     g_autofree char *sent_text = NULL;
@@ -271,7 +271,7 @@ send_call(TideWriter *writer)
   tide_writer_connection_settle(&writer->connection);
 }
 
-/* The thread's owner function. It takes work only while it has a connection, so rows never wait in a writer. */
+/* Takes calls only while connected, so rows never wait in a writer. */
 static void
 run_writer(gpointer data)
 {
@@ -282,7 +282,7 @@ run_writer(gpointer data)
     gboolean connected = tide_writer_connection_open(&writer->connection, tide_now_us() + ROUND_US);
     gint64 deadline_us = connected ? tide_now_us() + ROUND_US : 0;
     if (!connected) {
-      /* No gateway is up; only the stop is of interest, and calls are not taken. */
+      /* No gateway is up: takes no calls and only checks for a stop. */
       stopped = tide_lanes_is_stopped(writer->context.lanes);
       continue;
     }

@@ -51,7 +51,7 @@ submit_aged(Fixture *fixture, TideLane *lane, guint32 n_rows, gsize n_bytes, Bat
   batch->lane = tide_lane_ref(lane);
   batch->n_rows = n_rows;
   batch->is_mutations = kind == BATCH_OF_MUTATIONS;
-  batch->is_unmerged = kind == BATCH_OF_UNMERGED;
+  batch->is_solo = kind == BATCH_OF_UNMERGED;
   batch->delivery.piece_rows = kind == BATCH_IN_PIECES ? 1 : 0;
   if (kind == BATCH_WITH_A_SUSPECT)
     tide_batch_set_row_state(batch, 0, TIDE_ROW_SUSPECT);

@@ -153,7 +153,7 @@ FIXTURE_TEST("/kafka-dead-letters/what-waits-to-go-alone-comes-back")
   TideDeadLetterJobs left = {0};
   for (guint i = 0; i < 100; i++) { /* more than are with librdkafka at a time */
     TideDeadLetterJob *job = job_at(i);
-    job->goes_alone = i % 2 == 0 || i > 10;
+    job->must_be_sent_alone = i % 2 == 0 || i > 10;
     g_assert_cmpint(tide_kafka_dead_letters_send(fixture->dead_letters, job), ==, TIDE_KAFKA_DEAD_LETTER_SENT);
   }
   mock_kafka_set_broker_up(fixture->kafka, -1, FALSE);

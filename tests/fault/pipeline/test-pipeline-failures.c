@@ -184,7 +184,7 @@ PIPELINE_TEST("/pipeline-failures/frames/B5-D14-oversized-calls-are-split-and-th
   TideGatewayOptions framed = {.hbase = fixture->hbase, .framed = TRUE, .frame_limit_bytes = OVERSIZED_BYTES};
   scripted_gateway_free(fixture->gateways[0]);
   fixture->gateways[0] = scripted_gateway_new(&framed);
-  check_oversized(fixture, NULL, "is more than the gateway takes");
+  check_oversized(fixture, NULL, "exceeds what the gateway accepts");
 }
 
 /* A limit below the smallest of any gateway's, as a proxy may have that resets what is above: calls are sent in parts,
@@ -266,7 +266,7 @@ PIPELINE_TEST("/pipeline-failures/frames/D3-K7-calls-of-too-many-rows-are-split"
   g_assert_cmpuint(scripted_gateway_fault_hits(fixture->gateways[0], fault), <, 2 * n_rows / 100);
   running_pipeline_end(running);
   g_autofree char *log = log_capture_end(capture);
-  g_assert_nonnull(strstr(log, "calls to 'METRIC' have 50 rows at most instead of 100"));
+  g_assert_nonnull(strstr(log, "calls to table 'METRIC' are limited to 50 rows instead of 100"));
 }
 
 /* A row to which the gateway says nothing, or at which it crashes, keeps none of its batch waiting. */
@@ -315,7 +315,7 @@ PIPELINE_TEST("/pipeline-failures/hold/D10-F16-row-that-waits-for-want-of-anothe
   running_pipeline_wait_fatal(running);
   running_pipeline_assert_reason(running,
                                  "row 'host1#1763700000000' of table 'METRIC' cannot be written: a row is refused "
-                                 "alone, and no other row of its region was accepted since");
+                                 "when sent alone, but its region has accepted no other row since");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
   tide_pipeline_state_clear(&state);

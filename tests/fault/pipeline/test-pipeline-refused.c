@@ -206,7 +206,7 @@ REFUSED_TEST("/pipeline-refused/history/D10-row-that-is-worth-another-try-is-nam
   pipeline_fixture_wait_hits(fixture, fault, 3 * TIDE_SUSPECT_ROUNDS);
   running_pipeline_stop(running, 100);
   g_autofree char *lines = log_capture_end(capture);
-  g_assert_nonnull(strstr(lines, "row 'bad#1763700000000' of table 'METRIC' waits, and is tried again alone: "));
+  g_assert_nonnull(strstr(lines, "row 'bad#1763700000000' of table 'METRIC' is delayed, and retried alone: "));
   g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(letters->len, ==, 0);
 }
@@ -335,7 +335,7 @@ check_refusing_region(PipelineFixture *fixture, guint n_bad, const char *options
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
   tide_pipeline_state_clear(&state);
-  running_pipeline_assert_reason(running, "or several were refused after it");
+  running_pipeline_assert_reason(running, "or refused several");
   running_pipeline_stop(running, 100);
   g_autoptr(GPtrArray) letters = pipeline_fixture_read_letters(fixture);
   g_assert_cmpuint(letters->len, ==, 0);

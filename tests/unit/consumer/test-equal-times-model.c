@@ -122,7 +122,7 @@ static void
 refuse_some_row(Consumer *consumer, TideBatch *batch)
 {
   guint32 row = pick(consumer->world, batch->n_rows);
-  gboolean is_likely = !batch->is_unmerged && !consumer->world->is_finishing && pick(consumer->world, 6) == 0;
+  gboolean is_likely = !batch->is_solo && !consumer->world->is_finishing && pick(consumer->world, 6) == 0;
   gsize n_sources;
   guint n = 0;
   const TideBatchSource *sources = tide_batch_sources(batch, &n_sources);
@@ -174,7 +174,7 @@ complete(Consumer *consumer, guint index)
   tide_rewind_take_judgement(&consumer->assignments, batch, &judgement, world->now_us);
   if (!tide_batch_is_cancelled(batch))
     take_sources(consumer, batch);
-  world->n_solo += batch->is_unmerged ? 1 : 0;
+  world->n_solo += batch->is_solo ? 1 : 0;
   tide_accumulator_complete(consumer->accumulator, batch, world->now_us);
 }
 

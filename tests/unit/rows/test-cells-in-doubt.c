@@ -225,15 +225,15 @@ static void
 model_expire(Model *model)
 {
   guint64 used = tide_budget_used_racy(&share);
-  guint n_left = 0;
+  guint n_remaining = 0;
   tide_cells_in_doubt_expire(model->in_doubt, model->now_us);
   for (guint i = 0; i < MODEL_CELLS; i++) {
     if (model->cells[i].until_us <= model->now_us)
       model->cells[i].until_us = 0;
-    n_left += model->cells[i].until_us > 0;
+    n_remaining += model->cells[i].until_us > 0;
   }
   g_assert_cmpuint(tide_budget_used_racy(&share), <=, used);
-  if (n_left == 0)
+  if (n_remaining == 0)
     g_assert_cmpuint(tide_budget_used_racy(&share), ==, 0);
 }
 

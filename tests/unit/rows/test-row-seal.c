@@ -45,9 +45,9 @@ test_solo_rows_wait_for_what_came_before(void)
   g_autofree char *first = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
   g_assert_cmpstr(first, ==, "[y q1@10=2;]1 ");
   TideBatch *in_flight = tide_row_buffer_seal(&merged, &others);
-  seal.on_the_way = in_flight;
+  seal.in_flight = in_flight;
   g_assert_null(tide_row_buffer_seal(&buffer, &seal));
-  seal.on_the_way = NULL;
+  seal.in_flight = NULL;
   g_autofree char *second = describe(tide_row_buffer_seal(&buffer, &seal), TIDE_WIRE_BINARY);
   g_assert_cmpstr(second, ==, "[x q1@10=2;]1 ");
   g_autofree char *rest G_GNUC_UNUSED = describe(in_flight, TIDE_WIRE_BINARY);

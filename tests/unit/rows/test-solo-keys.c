@@ -112,9 +112,9 @@ test_only_rows_of_solo_keys_are_not_merged(Fixture *fixture, guint32 table)
   }
   flush(fixture);
   ASSERT_CALL(fixture, &solo, "solo solo solo ");
-  g_assert_true(solo.batches[0]->is_unmerged);
+  g_assert_true(solo.batches[0]->is_solo);
   ASSERT_CALL(fixture, &merged, "other ");
-  g_assert_false(merged.batches[0]->is_unmerged);
+  g_assert_false(merged.batches[0]->is_solo);
   complete_batch(fixture, &merged);
   append_at(fixture, table, "other", "2", 4);
   ASSERT_WRITTEN(fixture, "other "); /* while those are tried, for minutes maybe */
@@ -181,7 +181,7 @@ SOLO_TEST("/solo-keys/rows/they-follow-the-merged-row-of-their-key")
   append(fixture, LATEST, "k", "solo");
   flush(fixture);
   ASSERT_CALL(fixture, &merged, "k ");
-  g_assert_false(merged.batches[0]->is_unmerged);
+  g_assert_false(merged.batches[0]->is_solo);
   flush(fixture);
   ASSERT_CALL(fixture, &refused, "");
   complete_batch(fixture, &merged);
@@ -248,7 +248,7 @@ SOLO_TEST("/solo-keys/rows/many-that-wait-are-looked-at-less-often")
   }
   flush(fixture);
   const TideLaneBuffer *lane = first.batches[0]->sealer.lane_buffer;
-  g_assert_cmpuint(lane->solo_left, ==, N_WAITING);
+  g_assert_cmpuint(lane->solo_remaining, ==, N_WAITING);
   gint64 sealed_us = fixture->now_us;
   fixture->now_us += TIDE_US_PER_S;
   flush(fixture);
@@ -340,11 +340,11 @@ append_one_by_one(Fixture *fixture, gboolean are_solo, guint n)
 static void
 test_batches_of_a_lane_are_bounded(Fixture *fixture, gconstpointer data)
 {
-  enum { MAX_ON_THE_WAY = 32, N_MORE = 8 };
+  enum { MAX_IN_FLIGHT = 32, N_MORE = 8 };
   guint n_batches;
-  append_one_by_one(fixture, GPOINTER_TO_UINT(data) != 0, MAX_ON_THE_WAY + N_MORE);
-  g_assert_cmpuint(acknowledge_all(fixture, &n_batches), ==, MAX_ON_THE_WAY);
-  g_assert_cmpuint(n_batches, ==, MAX_ON_THE_WAY);
+  append_one_by_one(fixture, GPOINTER_TO_UINT(data) != 0, MAX_IN_FLIGHT + N_MORE);
+  g_assert_cmpuint(acknowledge_all(fixture, &n_batches), ==, MAX_IN_FLIGHT);
+  g_assert_cmpuint(n_batches, ==, MAX_IN_FLIGHT);
   complete_ended(fixture);
   flush(fixture);
   g_assert_cmpuint(acknowledge_all(fixture, &n_batches), ==, N_MORE);

@@ -138,14 +138,14 @@ test_those_that_nobody_needed_are_freed(Fixture *fixture, gconstpointer data)
   }
   for (guint i = 0; i < 3; i++)
     take_back(fixture, lent[i]);
-  tide_spare_buffers_keep_house(&fixture->spares, IDLE_US, now_us);
+  tide_spare_buffers_run_maintenance(&fixture->spares, IDLE_US, now_us);
   g_assert_cmpuint(fixture->spares.n, ==, 3);
   take_back(fixture, lend(fixture, TIDE_MERGE_ALL));
-  tide_spare_buffers_keep_house(&fixture->spares, IDLE_US, now_us += IDLE_US - 1);
+  tide_spare_buffers_run_maintenance(&fixture->spares, IDLE_US, now_us += IDLE_US - 1);
   g_assert_cmpuint(fixture->spares.n, ==, 3);
-  tide_spare_buffers_keep_house(&fixture->spares, IDLE_US, now_us += 1);
+  tide_spare_buffers_run_maintenance(&fixture->spares, IDLE_US, now_us += 1);
   g_assert_cmpuint(fixture->spares.n, ==, 1);
-  tide_spare_buffers_keep_house(&fixture->spares, IDLE_US, now_us += IDLE_US);
+  tide_spare_buffers_run_maintenance(&fixture->spares, IDLE_US, now_us += IDLE_US);
   g_assert_cmpuint(fixture->spares.n, ==, 0);
   g_assert_cmpuint(tide_budget_used_racy(&budget), ==, 0);
 }

@@ -69,11 +69,11 @@ static void
 test_rows_wait_for_calls_to_old_regions(Fixture *fixture, gconstpointer data)
 {
   TideBatch *batch = tide_batch_new();
-  tide_lane_buffer_add_on_the_way(&fixture->old, batch);
+  tide_lane_buffer_add_in_flight(&fixture->old, batch);
   assert_waits(fixture, TRUE, TRUE);
-  batch->is_unmerged = TRUE;
+  batch->is_solo = TRUE;
   assert_waits(fixture, FALSE, TRUE);
-  tide_lane_buffer_remove_on_the_way(&fixture->old, batch);
+  tide_lane_buffer_remove_in_flight(&fixture->old, batch);
   assert_waits(fixture, FALSE, FALSE);
   tide_batch_free(batch);
 }
@@ -86,16 +86,16 @@ test_batches_come_back_in_any_order(Fixture *fixture, gconstpointer data)
   TideBatch *batches[3];
   for (guint order = 0; order < G_N_ELEMENTS(orders); order++) {
     for (guint i = 0; i < G_N_ELEMENTS(batches); i++)
-      tide_lane_buffer_add_on_the_way(&fixture->lane, batches[i] = tide_batch_new());
+      tide_lane_buffer_add_in_flight(&fixture->lane, batches[i] = tide_batch_new());
     for (guint left = G_N_ELEMENTS(batches); left-- > 0;) {
       TideBatch *gone = batches[orders[order][left]];
-      tide_lane_buffer_remove_on_the_way(&fixture->lane, gone);
+      tide_lane_buffer_remove_in_flight(&fixture->lane, gone);
       tide_batch_free(gone);
       guint n = 0;
-      for (const TideBatch *batch = fixture->lane.on_the_way; batch != NULL; batch = batch->sealer.lane_next, n++)
+      for (const TideBatch *batch = fixture->lane.in_flight; batch != NULL; batch = batch->sealer.lane_next, n++)
         g_assert_true(batch == batches[orders[order][0]] || (left == 2 && batch == batches[orders[order][1]]));
       g_assert_cmpuint(n, ==, left);
-      g_assert_cmpuint(fixture->lane.n_on_the_way, ==, left);
+      g_assert_cmpuint(fixture->lane.n_in_flight, ==, left);
     }
   }
 }

@@ -225,7 +225,7 @@ TEST("/bisect/row-without-neighbours-waits-for-its-lane")
     g_assert_cmpint(batch->delivery.n_more, ==, round == 0 ? 1 : 0);
   }
   g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_SUSPECT), ==, 1);
-  g_assert_nonnull(strstr(batch->delivery.text, "no other row of its region was accepted since"));
+  g_assert_nonnull(strstr(batch->delivery.text, "its region has accepted no other row since"));
   g_assert_true(batch->delivery.is_stuck);
   gint64 accepted_us = gateway->now_us + 1;
   for (guint round = 1; round <= TIDE_SUSPECT_ROUNDS; round++) {
@@ -423,7 +423,7 @@ TEST("/bisect/D14-row-without-an-answer-keeps-nobody-waiting")
       g_assert_cmpuint(gateway->n_calls, <=, 2);
       g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_SUSPECT), ==, 1);
     }
-    g_assert_nonnull(strstr(batch->delivery.text, "no call with it succeeded"));
+    g_assert_nonnull(strstr(batch->delivery.text, "got no answer in"));
     gateway->is_silent[silent] = FALSE;
     (void)gateway_send(gateway);
     gateway_assert_exact(gateway);
@@ -484,7 +484,7 @@ TEST("/bisect/B5-D14-row-above-a-gateways-limit")
       (void)gateway_send(gateway);
     g_assert_cmpuint(gateway_count(gateway, TIDE_ROW_POISON), ==, with_others);
     const TideBatchPoison *poison = tide_batch_find_poison(batch, batch->n_rows - 1);
-    g_assert_true(poison == NULL || strstr(poison->text, "is more than the gateway takes: refused") != NULL);
+    g_assert_true(poison == NULL || strstr(poison->text, "exceeds what the gateway accepts: refused") != NULL);
     gateway_free(gateway);
   }
 }

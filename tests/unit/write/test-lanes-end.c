@@ -1,5 +1,6 @@
 /* What a call that failed, or said nothing, does to its lanes, to their table and to the others. */
 #include "unit/lanes_fixture.h"
+#include "util/units.h"
 
 static void
 test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointer data)
@@ -19,9 +20,9 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   g_assert_cmpuint(call.n_batches, ==, 1);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
 
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, failed_us);
+  g_autoptr(GPtrArray) troubles = tide_lanes_failing(fixture->lanes, failed_us);
   g_assert_cmpuint(troubles->len, ==, 1);
-  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  const TideLaneFailure *trouble = g_ptr_array_index(troubles, 0);
   g_assert_cmpstr(trouble->error_text, ==, "region is moving");
   g_assert_cmpstr(trouble->first_row_key, ==, "kkk");
   g_assert_cmpuint(trouble->waiting_rows, ==, 3);
@@ -37,7 +38,7 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_true(take_now(fixture, &second));
   tide_lanes_finish(fixture->lanes, &second, TIDE_OUTCOME_OK, NULL, tide_now_us());
-  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, tide_now_us());
+  g_autoptr(GPtrArray) none = tide_lanes_failing(fixture->lanes, tide_now_us());
   g_assert_cmpuint(none->len, ==, 0);
   g_assert_cmpuint(count_completed(fixture), ==, 3);
   tide_lane_unref(bad);
@@ -211,9 +212,9 @@ test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gcon
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_false(take_now(fixture, &call));
 
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, 0); /* told at once */
+  g_autoptr(GPtrArray) troubles = tide_lanes_failing(fixture->lanes, 0); /* told at once */
   g_assert_cmpuint(troubles->len, ==, 1);
-  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  const TideLaneFailure *trouble = g_ptr_array_index(troubles, 0);
   g_assert_true(trouble->is_suspended);
   g_assert_cmpstr(trouble->error_text, ==, "A is disabled; enable it");
   g_assert_cmpuint(trouble->waiting_rows, ==, 20);
@@ -608,7 +609,8 @@ test_stuck_row_is_told(Fixture *fixture, gconstpointer data)
     call.batches[0]->delivery.is_silent = is_silent;
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, start_us);
     /* Whoever looks sees the row from the first try on, and the region is not called failing for it. */
-    g_autofree char *shown = g_strdup_printf("row 'kkk' waits, after %u tries: it is refused", n_tries);
+    g_autofree char *tries = tide_count_of(n_tries, "try", "tries");
+    g_autofree char *shown = g_strdup_printf("row 'kkk' is waiting after %s: it is refused", tries);
     g_autoptr(GArray) loads = tide_lanes_regions(fixture->lanes, 1, start_us);
     g_assert_cmpstr(g_array_index(loads, TideLoad, 0).error_text, ==, shown);
     g_assert_cmpint(g_array_index(loads, TideLoad, 0).failures, ==, n_tries < TIDE_SUSPECT_ROUNDS ? 0 : n_tries);
@@ -629,9 +631,9 @@ test_stuck_row_is_told(Fixture *fixture, gconstpointer data)
   g_assert_nonnull(strstr(text, "row 'kkk' of table 'A' cannot be written: it is refused"));
   g_assert_cmpuint(count_completed(fixture), ==, 1);
   /* And it is in trouble from then on, as a region that takes nothing. */
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, start_us);
+  g_autoptr(GPtrArray) troubles = tide_lanes_failing(fixture->lanes, start_us);
   g_assert_cmpuint(troubles->len, ==, 1);
-  g_assert_cmpstr(((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->error_text, ==, "it is refused");
+  g_assert_cmpstr(((const TideLaneFailure *)g_ptr_array_index(troubles, 0))->error_text, ==, "it is refused");
   tide_lane_unref(a);
   tide_lane_unref(b);
 }
@@ -650,9 +652,9 @@ test_lane_fails_since_its_first_failure(Fixture *fixture, gconstpointer data)
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "no", first_us + i * TIDE_US_PER_S);
     if (i == 0)
       submit(fixture, lane, 1, 100);
-    g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, first_us);
+    g_autoptr(GPtrArray) troubles = tide_lanes_failing(fixture->lanes, first_us);
     g_assert_cmpuint(troubles->len, ==, 1);
-    g_assert_cmpint(((const TideLaneTrouble *)g_ptr_array_index(troubles, 0))->since_us, ==, first_us);
+    g_assert_cmpint(((const TideLaneFailure *)g_ptr_array_index(troubles, 0))->since_us, ==, first_us);
     g_assert_true(take_now(fixture, &call));
     g_assert_true(call.batches[0] == failed);
   }

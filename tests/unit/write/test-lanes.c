@@ -71,7 +71,7 @@ check_goes_alone(Fixture *fixture, BatchKind kind)
     g_assert_true(take_now(fixture, &calls[i]));
     g_assert_cmpuint(calls[i].n_batches, ==, n_batches[i]);
     const TideBatch *first = calls[i].batches[0];
-    g_assert_cmpint(first->is_mutations || first->is_unmerged || first->delivery.piece_rows > 0 ||
+    g_assert_cmpint(first->is_mutations || first->is_solo || first->delivery.piece_rows > 0 ||
                         first->delivery.states.len > 0,
                     ==, i == 1);
   }
@@ -144,11 +144,11 @@ test_blocked_table_waits_and_is_one_trouble(Fixture *fixture, gconstpointer data
   g_assert_false(take_now(fixture, &call));
 
   tide_lanes_block(fixture->lanes, &fixture->tables[0], "no permission", 2000);
-  g_autoptr(GPtrArray) early = tide_lanes_in_trouble(fixture->lanes, 999);
+  g_autoptr(GPtrArray) early = tide_lanes_failing(fixture->lanes, 999);
   g_assert_cmpuint(early->len, ==, 0);
-  g_autoptr(GPtrArray) troubles = tide_lanes_in_trouble(fixture->lanes, 1000);
+  g_autoptr(GPtrArray) troubles = tide_lanes_failing(fixture->lanes, 1000);
   g_assert_cmpuint(troubles->len, ==, 1);
-  const TideLaneTrouble *trouble = g_ptr_array_index(troubles, 0);
+  const TideLaneFailure *trouble = g_ptr_array_index(troubles, 0);
   g_assert_cmpstr(trouble->table->name, ==, "A");
   g_assert_cmpstr(trouble->error_text, ==, "no permission");
   g_assert_cmpint(trouble->since_us, ==, 1000);
@@ -156,7 +156,7 @@ test_blocked_table_waits_and_is_one_trouble(Fixture *fixture, gconstpointer data
   g_assert_cmpuint(trouble->waiting_rows, ==, 7);
 
   tide_lanes_unblock(fixture->lanes, &fixture->tables[0]);
-  g_autoptr(GPtrArray) none = tide_lanes_in_trouble(fixture->lanes, G_MAXINT64);
+  g_autoptr(GPtrArray) none = tide_lanes_failing(fixture->lanes, G_MAXINT64);
   g_assert_cmpuint(none->len, ==, 0);
   g_assert_true(take_now(fixture, &call));
   g_assert_cmpuint(call.n_rows, ==, 7);
