@@ -1,4 +1,4 @@
-/* F_OFD_SETLK, memrchr(), renameat2() */
+/* For F_OFD_SETLK, memrchr() and renameat2(). */
 #define _GNU_SOURCE
 #include "dead_letters/dead_letter_file.h"
 
@@ -13,7 +13,7 @@
 
 #define FILE_MODE 0640
 
-/* A torn line is looked for from the end, in steps of this. */
+/* Step for finding a torn line from the end. */
 #define SCAN_BYTES (64 * 1024)
 
 struct TideDeadLetterFile {
@@ -21,12 +21,12 @@ struct TideDeadLetterFile {
   guint64 max_file_bytes;
   guint64 max_bytes;
   int lock_fd;
-  int fd;            /* -1: closed, opened again by the next append */
-  guint64 bytes;     /* synced in PATH: where the next line begins */
-  guint64 old_bytes; /* in all PATH.N */
+  int fd;            /* -1: closed; the next append reopens it */
+  guint64 bytes;     /* synced size of PATH: where the next line begins */
+  guint64 old_bytes; /* total of all PATH.N */
 };
 
-/* @what: "cannot open", ... */
+/* @what: for example "cannot open" */
 static gboolean
 fail(const char *what, const char *path, GError **error)
 {
@@ -34,9 +34,9 @@ fail(const char *what, const char *path, GError **error)
   return FALSE;
 }
 
-/* ---- which files there are ---- */
+/* ---- existing files ---- */
 
-/* The number of @name among the rotated files of @base; 0: it is none. */
+/* The number of @name among the rotated files of @base; 0: not one of them. */
 static guint64
 number_of(const char *name, const char *base)
 {
@@ -55,7 +55,7 @@ compare_numbers(gconstpointer a, gconstpointer b)
   return first < second ? -1 : first > second;
 }
 
-/* (element-type guint64), ascending; none where there is no such directory. NULL: it cannot be listed. */
+/* Sorted numbers (element-type guint64), empty if the directory does not exist; NULL: it cannot be listed. */
 static GArray *
 rotated_numbers(const char *path, GError **error)
 {
@@ -115,7 +115,7 @@ measure_old(TideDeadLetterFile *file, GError **error)
 
 /* ---- opening ---- */
 
-/* New names in a directory are not durable before it is synced. */
+/* New directory entries are durable only after a sync of the directory. */
 static gboolean
 sync_directory(const char *path, GError **error)
 {
@@ -133,9 +133,8 @@ tide_dead_letter_file_set_in_use(const char *path, GError **error)
 {
   g_set_error(
       error, TIDE_ERROR, TIDE_ERROR_IN_USE,
-      "another process keeps its dead letters in '%s' (it holds '%s.lock'), and two daemons cannot share a file: "
-      "set dead_letters.topic, which they can share, or give each a dead_letters.file or a state directory of "
-      "its own",
+      "another process writes its dead letters to '%s' (it holds '%s.lock'), and two daemons cannot share a file: set "
+      "dead_letters.topic, which they can share, or give each its own dead_letters.file or state directory",
       path, path);
 }
 
@@ -146,7 +145,7 @@ take_lock(TideDeadLetterFile *file, GError **error)
   file->lock_fd = g_open(path, O_RDWR | O_CREAT | O_CLOEXEC, FILE_MODE);
   if (file->lock_fd < 0)
     return fail("cannot open", path, error);
-  /* Of the open file, not of the process: closing another descriptor of it does not give it up. */
+  /* The lock belongs to the open file, not to the process, so closing another descriptor of it does not release it. */
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   if (fcntl(file->lock_fd, F_OFD_SETLK, &lock) == 0)
     return TRUE;
@@ -183,7 +182,7 @@ read_at(int fd, guint64 offset, gsize len, TideBuffer *out)
   return TRUE;
 }
 
-/* Behind the last newline of the first @len bytes; 0: there is none. FALSE when it cannot be read. */
+/* Finds the end of the last newline in the first @len bytes; 0: none. Returns FALSE on a read error. */
 static gboolean
 find_last_line_end(int fd, guint64 len, guint64 *ret_end)
 {
@@ -203,9 +202,9 @@ find_last_line_end(int fd, guint64 len, guint64 *ret_end)
   return TRUE;
 }
 
-/* Copies [@from, @to) to the end of PATH.torn. */
+/* Appends [@from, @to) to PATH.torn. */
 static gboolean
-put_aside(const TideDeadLetterFile *file, guint64 from, guint64 to, GError **error)
+save_torn_line(const TideDeadLetterFile *file, guint64 from, guint64 to, GError **error)
 {
   g_autofree char *path = g_strconcat(file->path, ".torn", NULL);
   int fd = g_open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, FILE_MODE);
@@ -217,7 +216,7 @@ put_aside(const TideDeadLetterFile *file, guint64 from, guint64 to, GError **err
     good = read_at(file->fd, at, (gsize)MIN(to - at, SCAN_BYTES), &part) && write_all(fd, tide_buffer_bytes(&part));
   good = good && write_all(fd, TIDE_BYTES_LITERAL("\n")) && fsync(fd) == 0;
   if (!good)
-    (void)fail("cannot put the torn last line aside in", path, error);
+    (void)fail("cannot save the torn last line to", path, error);
   (void)close(fd);
   return good;
 }
@@ -228,7 +227,7 @@ tide_dead_letter_file_check(const char *path, int fd, GError **error)
   static const char begin[] = TIDE_DEAD_LETTER_JSON_BEGIN;
   struct stat info;
   if (fstat(fd, &info) != 0)
-    return fail("cannot look at", path, error);
+    return fail("cannot inspect", path, error);
   if (!S_ISREG(info.st_mode)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' is not a regular file", path);
     return FALSE;
@@ -242,11 +241,10 @@ tide_dead_letter_file_check(const char *path, int fd, GError **error)
     return fail("cannot read", path, error);
   if (memcmp(head.data, begin, head.len) == 0 && (end == 0 || head.len == sizeof begin - 1))
     return TRUE;
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_IO,
-      "'%s' is there and holds no dead letters: it stays as it is; name another file for them, or move this one "
-      "away",
-      path);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
+              "'%s' exists and is not a dead-letter file; it is left unchanged: name another file for dead letters, or "
+              "move this one away",
+              path);
   return FALSE;
 }
 
@@ -260,10 +258,10 @@ repair_tail(TideDeadLetterFile *file, guint64 len, guint64 *ret_torn_bytes, GErr
   *ret_torn_bytes += len - end;
   if (end == len)
     return TRUE;
-  if (!put_aside(file, end, len, error))
+  if (!save_torn_line(file, end, len, error))
     return FALSE;
   if (ftruncate(file->fd, (off_t)end) != 0 || fsync(file->fd) != 0)
-    return fail("cannot cut the torn last line off", file->path, error);
+    return fail("cannot truncate the torn last line of", file->path, error);
   return TRUE;
 }
 
@@ -275,7 +273,7 @@ open_current(TideDeadLetterFile *file, guint64 *ret_torn_bytes, GError **error)
     return fail("cannot open", file->path, error);
   struct stat info;
   gboolean good = tide_dead_letter_file_check(file->path, file->fd, error) &&
-                  (fstat(file->fd, &info) == 0 || fail("cannot look at", file->path, error));
+                  (fstat(file->fd, &info) == 0 || fail("cannot inspect", file->path, error));
   if (good && repair_tail(file, (guint64)info.st_size, ret_torn_bytes, error) && sync_directory(file->path, error))
     return TRUE;
   (void)close(file->fd);
@@ -327,8 +325,8 @@ tide_dead_letter_file_free(TideDeadLetterFile *file)
 
 /* ---- appending ---- */
 
-/* Whether PATH still names the file that is open, and that ends where it should: an operator may have moved or removed
- * it, or cut it short. */
+/* Whether PATH still names the open file, and whether that has its expected size: an operator may have moved, removed
+ * or truncated it. */
 static gboolean
 is_in_place(const TideDeadLetterFile *file)
 {
@@ -338,7 +336,7 @@ is_in_place(const TideDeadLetterFile *file)
          (guint64)open_file.st_size == file->bytes;
 }
 
-/* As rename(), but never over a file: EEXIST. */
+/* Like rename(), but fails with EEXIST instead of replacing a file. */
 static int
 rename_to_new(const char *from, const char *to)
 {
@@ -346,11 +344,11 @@ rename_to_new(const char *from, const char *to)
     return 0;
   if (errno != EINVAL && errno != ENOSYS)
     return -1;
-  /* A file system that cannot: NFS. */
+  /* For file systems without it, such as NFS. */
   return link(from, to) == 0 ? unlink(from) : -1;
 }
 
-/* PATH becomes PATH.N; a new PATH is begun by the next append. */
+/* Renames PATH to PATH.N; the next append creates a new PATH. */
 static gboolean
 rotate(TideDeadLetterFile *file, GError **error)
 {
@@ -374,7 +372,7 @@ rotate(TideDeadLetterFile *file, GError **error)
 static gboolean
 make_ready(TideDeadLetterFile *file, gsize more_bytes, GError **error)
 {
-  guint64 torn_bytes = 0; /* only at a crash of this process can there be any: told at the start */
+  guint64 torn_bytes = 0; /* only a crash of this process leaves any: reported at the start */
   if (!is_in_place(file)) {
     close_current(file);
     if (!open_current(file, &torn_bytes, error) || !measure_old(file, error))
@@ -384,7 +382,7 @@ make_ready(TideDeadLetterFile *file, gsize more_bytes, GError **error)
       (!rotate(file, error) || !open_current(file, &torn_bytes, error)))
     return FALSE;
   if (file->old_bytes + file->bytes + more_bytes > file->max_bytes && !measure_old(file, error))
-    return FALSE; /* perhaps some were removed */
+    return FALSE; /* some may have been removed */
   if (file->old_bytes + file->bytes + more_bytes <= file->max_bytes)
     return TRUE;
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG,
@@ -392,15 +390,15 @@ make_ready(TideDeadLetterFile *file, gsize more_bytes, GError **error)
   return FALSE;
 }
 
-/* What was written of a group that failed is no dead letter: it is written again, and must not stand there twice. Where
- * the file ends before that, cutting would make it longer, by a hole. */
+/* Removes the written part of a failed group, which will be written again. If the file is shorter than the target,
+ * truncation would extend it with a hole. */
 static void
 cut_back(TideDeadLetterFile *file)
 {
   struct stat info;
   if (fstat(file->fd, &info) != 0 ||
       ((guint64)info.st_size > file->bytes && ftruncate(file->fd, (off_t)file->bytes) != 0))
-    close_current(file); /* opening it again repairs the last line at least */
+    close_current(file); /* reopening it repairs at least the last line */
 }
 
 gboolean
@@ -417,6 +415,6 @@ tide_dead_letter_file_append(TideDeadLetterFile *file, TideBytes lines, GError *
   if (is_in_place(file))
     return TRUE;
   close_current(file);
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' was moved away or cut short while it was written", file->path);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "'%s' was moved or truncated while tidemark wrote to it", file->path);
   return FALSE;
 }

@@ -1,8 +1,8 @@
-/* Jobs for the dead-letter thread, each with its own copy of what it is about, and the queues they go to when
- * completed: the small parts of dead_letter_queue.h. */
+/* Jobs for the dead-letter thread, each with its own copy of the dead letter, and the queues of completed jobs: the
+ * small parts of dead_letter_queue.h. */
 #include "dead_letters/dead_letter_job.h"
 
-/* Into @memory, which was made large enough: what was copied before stays where it is. */
+/* Copies into @memory, whose capacity is sufficient, so that earlier copies do not move. */
 static TideBytes
 keep(TideBuffer *memory, TideBytes bytes)
 {
@@ -22,7 +22,7 @@ size_of(const TideDeadLetter *dead_letter)
   return bytes;
 }
 
-/* The array first: the memory's beginning is aligned for it. */
+/* The array comes first, because the beginning of the memory is aligned for it. */
 static const TideDeadLetterHeader *
 keep_headers(TideBuffer *memory, const TideDeadLetter *dead_letter)
 {
@@ -97,7 +97,7 @@ tide_dead_letter_job_compare(gconstpointer a, gconstpointer b)
   return first->offset < second->offset ? -1 : first->offset > second->offset;
 }
 
-/* ---- boxes ---- */
+/* ---- completion queues ---- */
 
 static void
 free_jobs(TideDeadLetterJob *job)

@@ -1,5 +1,5 @@
-/* Lists of jobs, and the copying of dead letters: for the dead letters' own files. Threads: the owner's, but for the
- * box. */
+/* Lists of jobs and copies of dead letters, for the files of this room. Threads: the owner's, except for
+ * completions. */
 #pragma once
 
 #include "dead_letters/dead_letter_queue.h"
@@ -8,18 +8,18 @@ G_BEGIN_DECLS
 
 void tide_dead_letter_jobs_append(TideDeadLetterJobs *jobs, TideDeadLetterJob *job); /* transfers @job */
 void tide_dead_letter_jobs_prepend(TideDeadLetterJobs *jobs, TideDeadLetterJob *job);
-TideDeadLetterJob *tide_dead_letter_jobs_take(TideDeadLetterJobs *jobs); /* the first, (transfer full); NULL: none */
-void tide_dead_letter_jobs_clear(TideDeadLetterJobs *jobs);              /* frees what is in it */
+/* The first job, (transfer full); NULL: empty. */
+TideDeadLetterJob *tide_dead_letter_jobs_take(TideDeadLetterJobs *jobs);
+void tide_dead_letter_jobs_clear(TideDeadLetterJobs *jobs); /* frees the jobs */
 
-/* Of a row that HBase refused; else it was rejected when it was mapped. What else a job says of that changes on its
- * way.
- */
+/* Whether the job is for a row that HBase refused; otherwise its message was rejected during mapping. Other fields that
+ * indicate this change while the job is processed. */
 gboolean tide_dead_letter_job_is_refused(const TideDeadLetterJob *job);
 
-/* For arrays of jobs: by topic, partition and offset. */
+/* Compares jobs in arrays by topic, partition and offset. */
 gint tide_dead_letter_job_compare(gconstpointer a, gconstpointer b);
 
-/* All that @dead_letter points to, in @memory, which must be empty and then not grow any more. */
+/* Copies everything that @dead_letter points to into @memory, which must be empty and must not grow afterwards. */
 void tide_dead_letter_copy(const TideDeadLetter *dead_letter, TideDeadLetter *ret_copy, TideBuffer *memory);
 
 /* Completes @job. Threads: any. */

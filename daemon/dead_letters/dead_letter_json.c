@@ -45,7 +45,7 @@ append_reason(TideBuffer *out, const TideDeadLetter *dead_letter)
 void
 tide_dead_letter_json_append(TideBuffer *out, const TideDeadLetter *dead_letter, gint64 kept_at_ms)
 {
-  tide_buffer_append_byte(out, '{'); /* without a comma, whatever is before */
+  tide_buffer_append_byte(out, '{'); /* without a comma after earlier content */
   if (kept_at_ms >= 0) {
     g_autofree char *kept_at = tide_epoch_format(kept_at_ms);
     tide_json_text(out, "kept_at", kept_at);
@@ -67,13 +67,13 @@ tide_dead_letter_json_append(TideBuffer *out, const TideDeadLetter *dead_letter,
 
 /* ---- reading ---- */
 
-/* A line holds a value of at most 64 MiB (readings.max_message_size), in base64, with key and headers beside it. */
+/* A line contains a value of at most 64 MiB (readings.max_message_size) in base64, plus key and headers. */
 #define MAX_LINE_BYTES (256u * 1024 * 1024)
 
-/* Brokers bound a record, not its headers: what is beyond this is no dead letter of ours. */
+/* Brokers limit the record, not its headers; tidemark writes no dead letter with more. */
 #define MAX_HEADERS 1000000u
 
-/* The line's members; those of a header behind them. */
+/* The members of a line, followed by those of a header. */
 typedef enum Member {
   MEMBER_KEPT_AT,
   MEMBER_TOPIC,
@@ -105,10 +105,10 @@ static const char *const member_names[N_MEMBERS] = {
 
 struct TideDeadLetterParser {
   TideDecodeOptions options;
-  TideFieldNames *names;    /* owned: member_names, in their order */
+  TideFieldNames *names;    /* owned: member_names, in the same order */
   TideDecoder *line;        /* owned */
-  TideDecoder *header_list; /* owned: the line's fields stay valid while it decodes */
-  TideBuffer bytes;         /* what was hex or base64 */
+  TideDecoder *header_list; /* owned: separate, so that the line's fields stay valid while it decodes */
+  TideBuffer bytes;         /* decoded from hex or base64 */
   TideBuffer headers;       /* of TideDeadLetterHeader */
 };
 
@@ -147,7 +147,7 @@ tide_dead_letter_parser_free(TideDeadLetterParser *parser)
   g_free(parser);
 }
 
-/* NULL when it is absent or null. */
+/* Returns NULL if it is absent or null. */
 static const TideField *
 member(const TideReading *reading, Member which)
 {
@@ -169,7 +169,7 @@ bad_member(Member which, const char *what, GError **error)
   return FALSE;
 }
 
-/* @ret_value: as it was when the member is absent. */
+/* @ret_value: unchanged if the member is absent */
 static gboolean
 number_member(const TideReading *reading, Member which, gint64 min, gint64 max, gint64 *ret_value, GError **error)
 {
@@ -183,11 +183,11 @@ number_member(const TideReading *reading, Member which, gint64 min, gint64 max, 
     text[field->text.len] = '\0';
     fits = g_ascii_string_to_signed(text, 10, min, max, ret_value, NULL);
   }
-  return fits || bad_member(which, "is not a number that it can be", error);
+  return fits || bad_member(which, "is not a number in its range", error);
 }
 
-/* Bytes that were put down as base64 go to the end of parser->bytes, which has room for them: they are never more than
- * their text. */
+/* Decodes base64 to the end of parser->bytes, whose room is sufficient: decoded bytes are never more than their
+ * text. */
 static gboolean
 base64_member(TideDeadLetterParser *parser, const TideReading *reading, Member which, gboolean *ret_has, TideBytes *ret,
               GError **error)
@@ -205,7 +205,7 @@ base64_member(TideDeadLetterParser *parser, const TideReading *reading, Member w
   gsize n = field->text.len > 0
                 ? g_base64_decode_step((const char *)field->text.data, field->text.len, to, &state, &save)
                 : 0;
-  /* GLib passes over what is no digit of base64: then fewer bytes come out than the text's length says. */
+  /* GLib skips characters outside base64; then fewer bytes result than the length implies. */
   if (n + 2 < field->text.len / 4 * 3)
     return bad_member(which, "is not base64", error);
   parser->bytes.len += n;
@@ -272,7 +272,7 @@ parse_numbers(const TideReading *line, TideDeadLetter *dead_letter, GError **err
     return FALSE;
   if (dead_letter->topic.len == 0 || partition < 0 || dead_letter->offset < 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "the line is not a dead letter: it names no topic, partition and offset");
+                "the line is not a dead letter: topic, partition or offset is missing");
     return FALSE;
   }
   dead_letter->partition = (gint32)partition;
@@ -308,7 +308,7 @@ tide_dead_letter_parser_parse(TideDeadLetterParser *parser, TideBytes line, Tide
   const TideReading *read = &readings[0];
   tide_buffer_reset(&parser->headers);
   tide_buffer_reset(&parser->bytes);
-  tide_buffer_reserve(&parser->bytes, line.len + 1); /* whatever is decoded: it does not move any more */
+  tide_buffer_reserve(&parser->bytes, line.len + 1); /* room for all decoded data, which then does not move */
   TideDeadLetter dead_letter = {.topic = text_member(read, MEMBER_TOPIC),
                                 .reason = text_member(read, MEMBER_REASON),
                                 .text = text_member(read, MEMBER_TEXT),

@@ -16,10 +16,10 @@
 
 G_BEGIN_DECLS
 
-/* How each begins that was kept in a file. */
+/* The beginning of each line in a file. */
 #define TIDE_DEAD_LETTER_JSON_BEGIN "{\"kept_at\":\""
 
-/* Appends the line, its newline included. @kept_at_ms: wall clock; -1: it is not known, and not told. */
+/* Appends the line, including its newline. @kept_at_ms: wall clock; -1: unknown and omitted */
 void tide_dead_letter_json_append(TideBuffer *out, const TideDeadLetter *dead_letter, gint64 kept_at_ms);
 
 typedef struct TideDeadLetterParser TideDeadLetterParser;
@@ -29,11 +29,11 @@ void tide_dead_letter_parser_free(TideDeadLetterParser *parser);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideDeadLetterParser, tide_dead_letter_parser_free)
 
 /**
- * tide_dead_letter_parser_parse: the dead letter that @line (with or without its newline) holds. Members that are not
- * known are passed over.
+ * tide_dead_letter_parser_parse: parses the dead letter in @line, with or without its newline. Unknown members are
+ * ignored.
  * @ret_dead_letter: points into the parser's memory, valid until the next call
- * @ret_kept_at: (nullable): as it stands in the line, empty when it is not there; valid likewise
- * Errors: DATA, saying what is wrong.
+ * @ret_kept_at: (nullable): as in the line, empty if absent; valid likewise
+ * Errors: DATA, with the cause.
  */
 gboolean tide_dead_letter_parser_parse(TideDeadLetterParser *parser, TideBytes line, TideDeadLetter *ret_dead_letter,
                                        TideBytes *ret_kept_at, GError **error) G_GNUC_WARN_UNUSED_RESULT;

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where @path is there, it must be a file that can be written, and one of dead letters. */
+/* If @path exists, it must be a writable dead-letter file. */
 static gboolean
-look_at_file(const char *path, gboolean is_lock, GError **error)
+check_file(const char *path, gboolean is_lock, GError **error)
 {
   struct stat info;
   int fd = g_open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
@@ -30,7 +30,7 @@ look_at_file(const char *path, gboolean is_lock, GError **error)
 }
 
 static gboolean
-look_at_room(const TideDeadLetterFileOptions *options, GError **error)
+check_room(const TideDeadLetterFileOptions *options, GError **error)
 {
   guint64 bytes = 0;
   g_autoptr(GPtrArray) files = tide_dead_letter_file_list(options->path, error);
@@ -49,12 +49,12 @@ look_at_room(const TideDeadLetterFileOptions *options, GError **error)
 }
 
 gboolean
-tide_dead_letter_location_look(const TideDeadLetterFileOptions *options, GError **error)
+tide_dead_letter_location_check(const TideDeadLetterFileOptions *options, GError **error)
 {
   g_autofree char *directory = g_path_get_dirname(options->path);
   g_autofree char *lock = g_strconcat(options->path, ".lock", NULL);
-  if (!tide_file_look_directory(directory, error) || !look_at_file(lock, TRUE, error) ||
-      !look_at_file(options->path, FALSE, error) || !look_at_room(options, error))
+  if (!tide_file_look_directory(directory, error) || !check_file(lock, TRUE, error) ||
+      !check_file(options->path, FALSE, error) || !check_room(options, error))
     return FALSE;
   if (!tide_file_look_is_locked(lock))
     return TRUE;

@@ -5,7 +5,7 @@
 #include "util/log.h"
 #include "util/state_directory.h"
 
-/* Messages that a consumer has read and not told yet: it takes so many a round. */
+/* Messages that a consumer may have read but not reported: it handles this many per round. */
 #define UNREPORTED_MESSAGES 512u
 
 /* ---- life ---- */
@@ -45,7 +45,7 @@ register_metrics(TideDeadLetterQueue *dead_letters)
   dead_letters->metrics.torn_bytes =
       tide_metrics_counter(metrics, "tidemark_dead_letters_torn_bytes_total",
                            "Bytes of a last line without an end, which a crash left in the file", NULL);
-  dead_letters->metrics.given_up = tide_metrics_counter(
+  dead_letters->metrics.cancelled = tide_metrics_counter(
       metrics, "tidemark_dead_letters_given_up_total",
       "Dead letters not kept because their partition has gone, or is rewound: they come again", NULL);
   dead_letters->metrics.gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
@@ -81,16 +81,16 @@ open_file(TideDeadLetterQueue *dead_letters, GError **error)
   guint64 torn_bytes = 0;
   TideDeadLetterFile *file = tide_dead_letter_file_open(&options, &torn_bytes, error);
   if (file == NULL)
-    g_prefix_error(error, "dead letters cannot be kept%s: ",
+    g_prefix_error(error, "cannot write dead letters%s: ",
                    g_error_matches(*error, TIDE_ERROR, TIDE_ERROR_IN_USE)
-                       ? "" /* it says what to do */
-                       : " (name a place with dead_letters.topic or dead_letters.file)");
+                       ? "" /* its text includes a remedy */
+                       : " (set dead_letters.topic or another dead_letters.file)");
   else
-    tide_log(TIDE_LOG_INFO, "dead-letters-file", "dead letters are kept in '%s'", dead_letters->path);
+    tide_log(TIDE_LOG_INFO, "dead-letters-file", "writing dead letters to '%s'", dead_letters->path);
   tide_counter_add(dead_letters->metrics.torn_bytes, torn_bytes);
   if (torn_bytes > 0)
     tide_log(TIDE_LOG_WARNING, "dead-letters-torn",
-             "the last line of '%s' has no end, as after a crash: its %" G_GUINT64_FORMAT
+             "the last line of '%s' is incomplete, as after a crash; its %" G_GUINT64_FORMAT
              " bytes were moved to '%s.torn'; the dead letter was not acknowledged and is written again",
              dead_letters->path, torn_bytes, dead_letters->path);
   return file;
@@ -157,7 +157,7 @@ tide_dead_letter_queue_free(TideDeadLetterQueue *dead_letters)
   g_free(dead_letters);
 }
 
-/* ---- for others ---- */
+/* ---- for other threads ---- */
 
 gboolean
 tide_dead_letter_queue_exist(const TideDeadLetterQueue *dead_letters)

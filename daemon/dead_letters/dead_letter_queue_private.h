@@ -1,5 +1,5 @@
-/* The dead letter queue's own fields, shared by dead_letter_queue.c, which starts and stops it, and
- * dead_letter_queue_work.c, its thread. Nobody else includes this. */
+/* Private fields of the dead letter queue, shared by dead_letter_queue.c (start and stop) and dead_letter_queue_work.c
+ * (its thread) only. */
 #pragma once
 
 #include "dead_letters/dead_letter_file.h"
@@ -10,37 +10,37 @@
 
 G_BEGIN_DECLS
 
-/* Jobs that wait for one thing, and how its failures are dealt with. */
+/* Jobs that wait for the same step, and how its failures are handled. */
 typedef struct TideDeadLetterStage {
   TideDeadLetterJobs jobs;
-  guint32 n_failures; /* in a row */
-  gint64 next_us;     /* not before this */
+  guint32 n_failures; /* failures in a row */
+  gint64 next_us;     /* not retried earlier */
   gint64 logged_us;
 } TideDeadLetterStage;
 
-/* What jobs wait for. */
+/* The steps that jobs wait for. */
 typedef enum TideDeadLetterStageKind {
-  TIDE_STAGE_READ,       /* their original */
-  TIDE_STAGE_KEEP,       /* to be kept */
-  TIDE_STAGE_SEND_AGAIN, /* the topic did not take them */
-  TIDE_STAGE_TOO_LARGE,  /* it does not take them for their own size, while it takes others */
+  TIDE_STAGE_READ,       /* reading the original */
+  TIDE_STAGE_KEEP,       /* writing */
+  TIDE_STAGE_SEND_AGAIN, /* sending again after a failure of the topic */
+  TIDE_STAGE_TOO_LARGE,  /* sending after the topic refused their size, while it accepts others */
   TIDE_DEAD_LETTER_N_STAGES,
 } TideDeadLetterStageKind;
 
-/* What is held because too many messages become dead letters. */
+/* Jobs held because too many messages become dead letters. */
 typedef struct TideDeadLetterExcess {
   TideDeadLetterRatio ratio;
-  TideDeadLetterJobs jobs;       /* those beyond max_ratio: until it is raised, or the end */
-  TideDeadLetterRatioPart total; /* with too_many: the window, when they became so */
-  TideDeadLetterRatioPart since; /* with too_many: what came and was written since */
-  gboolean has_more;             /* with too_many: the stall's text does not tell of it yet */
+  TideDeadLetterJobs jobs;       /* above max_ratio: until it is raised, or until the end */
+  TideDeadLetterRatioPart total; /* with too_many: the window at that moment */
+  TideDeadLetterRatioPart since; /* with too_many: received and written since then */
+  gboolean has_more;             /* with too_many: not yet included in the stall's text */
 } TideDeadLetterExcess;
 
 typedef struct TideDeadLetterMetrics {
   TideCounter *bytes;
   TideCounter *retries;
   TideCounter *torn_bytes;
-  TideCounter *given_up;
+  TideCounter *cancelled;
   TideCounter *gone;
   TideGauge *waiting;
   TideGauge *stalled_gauge;
@@ -49,11 +49,11 @@ typedef struct TideDeadLetterMetrics {
 struct TideDeadLetterQueue {
   /* set before start, then read-only */
   TideDeadLetterQueueContext context;
-  char *path; /* owned: of the file; NULL: none */
+  char *path; /* owned: the file; NULL: none */
   TideThread *thread;
   TideDeadLetterMetrics metrics;
 
-  /* the dead-letter thread only (but before start and after stop) */
+  /* For the dead-letter thread only, except before start and after stop. */
   TideWireProtocol protocol;
   TideDeadLetterFile *file;
   TideKafkaDeadLetters *topic; /* owned; NULL: a file is used */
@@ -70,7 +70,7 @@ struct TideDeadLetterQueue {
     _Atomic gboolean stopping;
     _Atomic gboolean must_reconnect; /* to the topic */
     _Atomic gboolean is_stalled;
-    _Atomic gboolean too_many; /* above max_ratio: until that is raised nothing more passes */
+    _Atomic gboolean too_many; /* above max_ratio: none pass until it is raised */
   } shared;
 
   struct {
@@ -78,18 +78,17 @@ struct TideDeadLetterQueue {
     /* under lock */
     TideCond work;
     TideDeadLetterJobs incoming;
-    gboolean is_at_rest; /* what is not incoming waits for max_ratio to be raised */
-    char *stall_text;    /* owned: NULL: not holding */
+    gboolean is_at_rest; /* all jobs outside incoming wait for max_ratio to be raised */
+    char *stall_text;    /* owned: NULL: not stalled */
   } locked;
 };
 
-/* The thread's owner function; @data: a TideDeadLetterQueue. */
 void tide_dead_letter_queue_run(gpointer data);
 
-/* What the budget is charged for @job. */
+/* Memory that the budget is charged for @job. */
 gint64 tide_dead_letter_queue_memory_bytes(const TideDeadLetterJob *job);
 
-/* Frees @jobs, which no one waits for any more. */
+/* Frees @jobs, which are no longer needed. */
 void tide_dead_letter_queue_drop(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *jobs);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* The dead-letter thread: takes jobs, works on them, keeps them and completes them. */
+/* The dead-letter thread: takes jobs, processes them, writes dead letters and completes the jobs. */
 #include "dead_letters/dead_letter_json.h"
 #include "dead_letters/dead_letter_queue_private.h"
 #include "dead_letters/dead_letter_row.h"
@@ -8,34 +8,34 @@
 #include "util/log.h"
 #include "util/units.h"
 
-/* A group is synced together: large enough that a sync of some milliseconds is no bound, small enough to stay far below
- * the budget. */
+/* Limits of a group that is synced together: large enough that a sync of several milliseconds is not a bottleneck,
+ * small compared with the budget. */
 #define GROUP_BYTES (1024u * 1024)
 #define GROUP_DEAD_LETTERS 1000u
 
-/* After a failure: doubles from the one to the other. */
+/* Pause after a failure; doubles from minimum to maximum. */
 #define RETRY_MIN_US (100 * TIDE_US_PER_MS)
 #define RETRY_MAX_US (10 * TIDE_US_PER_S)
 
-/* What holds dead letters back is said this often. */
+/* Minimum time between log lines about a failure. */
 #define TROUBLE_LOG_US (30 * TIDE_US_PER_S)
 
-/* The longest the thread sleeps: bounds how stale the ratio is. */
+/* Longest sleep of the thread; it limits how old the ratio can be. */
 #define ROUND_US TIDE_US_PER_S
 
-/* While dead letters are on their way to the topic, new ones wait this long for their turn at the most. */
+/* Longest time that new dead letters wait while others are in flight to the topic. */
 #define POLL_MS 10
 
-/* Originals are read only while there is room for what they lead to. */
+/* Originals are read only if there is room for the resulting dead letters. */
 #define MAX_TO_KEEP 4000u
 #define MAX_READ_BYTES (16 * 1024 * 1024)
 
-/* Where there is none, it is looked for again after this. */
+/* Without room, it is checked again after this time. */
 #define ROOM_US (20 * TIDE_US_PER_MS)
 
-/* ---- holding ---- */
+/* ---- stalls ---- */
 
-/* @text: (transfer full) (nullable): NULL: not any more */
+/* @text: (transfer full) (nullable): NULL: no longer stalled */
 static void
 set_stall_text(TideDeadLetterQueue *dead_letters, char *text)
 {
@@ -48,7 +48,7 @@ set_stall_text(TideDeadLetterQueue *dead_letters, char *text)
   tide_gauge_set(dead_letters->metrics.stalled_gauge, is_stalled);
 }
 
-/* @stage did not get on: it waits, doubling. Returns: whether an operator should hear of it again. */
+/* Delays @stage after a failure, doubling. Returns whether to log the failure again. */
 static gboolean
 note_failure(TideDeadLetterStage *stage, gint64 now_us)
 {
@@ -67,19 +67,19 @@ note_progress(TideDeadLetterStage *stage)
   stage->logged_us = 0;
 }
 
-/* Dead letters cannot be kept, for a reason that concerns all of them. */
+/* Stalls because dead letters cannot be written, for a reason that concerns all of them. */
 static void
 stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char *text, gint64 now_us)
 {
   tide_counter_inc(dead_letters->metrics.retries);
   if (note_failure(stage, now_us))
     tide_log(TIDE_LOG_CRIT, "dead-letters-stalled",
-             "dead letters cannot be kept: %s; trying again, and all partitions pause until then", text);
+             "cannot write dead letters: %s; retrying, all partitions pause until then", text);
   if (!dead_letters->shared.too_many)
-    set_stall_text(dead_letters, g_strdup_printf("dead letters cannot be kept: %s", text));
+    set_stall_text(dead_letters, g_strdup_printf("cannot write dead letters: %s", text));
 }
 
-/* @any_can_be_kept: FALSE when only those that could not be kept are gone. */
+/* @any_can_be_kept: FALSE if only the failed ones are gone */
 static void
 release(TideDeadLetterQueue *dead_letters, gboolean any_can_be_kept)
 {
@@ -87,26 +87,25 @@ release(TideDeadLetterQueue *dead_letters, gboolean any_can_be_kept)
     return;
   set_stall_text(dead_letters, NULL);
   if (any_can_be_kept)
-    tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed", "dead letters can be kept again");
+    tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed", "dead letters can be written again");
   else
     tide_log(TIDE_LOG_NOTICE, "dead-letters-resumed",
-             "no dead letter waits any more: the partitions of those that could not be kept are not this daemon's now, "
-             "or are rewound, and their messages are read again");
+             "no dead letter is waiting any longer: the partitions of those that could not be written were revoked or "
+             "rewound, and their messages are read again");
 }
 
 /* ---- the ratio ---- */
 
-/* What is to be done about too many. */
+/* Remedies for too many dead letters. */
 #define OF_KAFKA                                                                                                       \
-  "correct the configuration and restart; where the sender was wrong, raise max_ratio (1: no bound) and reload, "      \
-  "until "                                                                                                             \
-  "its messages are kept"
+  "correct the configuration and restart; if the sender was wrong, raise max_ratio (1: no limit) and reload, "         \
+  "until its messages are written"
 #define OF_FILES                                                                                                       \
-  "see by '--dry-run' what the files hold, correct the configuration, such as 'readings.format', and load them with "  \
-  "'--again'; where it is right, raise max_ratio (1: no bound)"
+  "check with '--dry-run' what the files contain, correct the configuration, such as 'readings.format', and load "     \
+  "them with '--again'; if it is correct, raise max_ratio (1: no limit)"
 
-/* What was under way when they became too many counts, too: much of what is good is written only then. (transfer full)
- */
+/* Jobs in flight when the limit was exceeded count too, since many good messages are written only then. (transfer
+ * full) */
 static char *
 too_many_text(const TideDeadLetterQueue *dead_letters)
 {
@@ -115,15 +114,16 @@ too_many_text(const TideDeadLetterQueue *dead_letters)
   const TideDeadLettersConfig *config = &dead_letters->context.config->dead_letters;
   const TideDeadLetterRatioPart *excess = &dead_letters->excess.total, *since = &dead_letters->excess.since;
   guint64 n_dead_letters = excess->dead_letters + since->dead_letters, n_written = excess->written + since->written;
-  /* What a consumer has received it says later than what of it is bad. */
+  /* A consumer reports received messages after their dead letters. */
   guint64 n_messages = MAX(excess->received + since->received, n_written + n_dead_letters);
   g_autofree char *bad = tide_count_text(n_dead_letters);
   g_autofree char *all = tide_count_of(n_messages, "message", NULL);
   g_autofree char *written = tide_count_of(n_written, "was", "were");
-  return g_strdup_printf("%s of %s in the last %" G_GINT64_FORMAT " s %s to become dead letters, and %s written, above "
-                         "dead_letters.max_ratio (%g); most often for %s; no more are kept: %s",
-                         bad, all, config->window_ms / 1000, n_dead_letters == 1 ? "was" : "were", written,
-                         config->max_ratio, most, is_of_files ? OF_FILES : OF_KAFKA);
+  return g_strdup_printf("%s of %s in the last %" G_GINT64_FORMAT
+                         " s would become dead letters and %s written, above dead_letters.max_ratio (%g); most "
+                         "frequent reason: %s; no more are written: %s",
+                         bad, all, config->window_ms / 1000, written, config->max_ratio, most,
+                         is_of_files ? OF_FILES : OF_KAFKA);
 }
 
 static void
@@ -134,13 +134,13 @@ stall_for_too_many(TideDeadLetterQueue *dead_letters, const TideDeadLetterRatioP
   dead_letters->excess.since = (TideDeadLetterRatioPart){0};
   dead_letters->excess.has_more = FALSE;
   char *text = too_many_text(dead_letters);
-  if (dead_letters->context.find_original == NULL) /* who loads files says it at the end */
+  if (dead_letters->context.find_original == NULL) /* `load` prints it at the end */
     tide_log(TIDE_LOG_CRIT, "dead-letters-too-many", "%s", text);
   set_stall_text(dead_letters, text);
 }
 
-/* Without one that comes (@n_come: 0) nothing begins to be held: good messages that leave the window make nothing bad
- * of the dead letters that remain in it. */
+/* Without a new dead letter (@n_come: 0) no stall begins: good messages leaving the window do not make the remaining
+ * dead letters too many. */
 static void
 check_ratio(TideDeadLetterQueue *dead_letters, guint32 n_come, gint64 now_us)
 {
@@ -176,9 +176,9 @@ post_completed(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job, gboole
   tide_dead_letter_completions_push(job->completions, job);
 }
 
-/* Completes those whose partition has gone, or is to be rewound: their messages are read again, and make them again. */
+/* Completes jobs whose partition was revoked or is to be rewound: rereading its messages creates them again. */
 static void
-give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
+cancel_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
 {
   TideDeadLetterJobs jobs = *from;
   *from = (TideDeadLetterJobs){0};
@@ -187,20 +187,19 @@ give_up_lost(TideDeadLetterQueue *dead_letters, TideDeadLetterJobs *from)
       tide_dead_letter_jobs_append(from, job);
       continue;
     }
-    tide_counter_inc(dead_letters->metrics.given_up);
+    tide_counter_inc(dead_letters->metrics.cancelled);
     post_completed(dead_letters, job, FALSE);
   }
 }
 
-/* With the last dead letter that could not be kept its trouble goes, too: the next one shows whether it is still there.
- */
+/* When the last failed dead letter is gone, its failure is forgotten too; the next one shows if it persists. */
 static void
-give_up_all_lost(TideDeadLetterQueue *dead_letters)
+cancel_all_lost(TideDeadLetterQueue *dead_letters)
 {
   for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++)
-    give_up_lost(dead_letters, &dead_letters->stages[i].jobs);
-  give_up_lost(dead_letters, &dead_letters->excess.jobs);
-  gboolean under_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
+    cancel_lost(dead_letters, &dead_letters->stages[i].jobs);
+  cancel_lost(dead_letters, &dead_letters->excess.jobs);
+  gboolean under_way = dead_letters->topic != NULL && tide_kafka_dead_letters_in_flight(dead_letters->topic) > 0;
   if (!under_way && dead_letters->stages[TIDE_STAGE_KEEP].jobs.first == NULL &&
       dead_letters->stages[TIDE_STAGE_SEND_AGAIN].jobs.first == NULL)
     release(dead_letters, FALSE);
@@ -222,7 +221,7 @@ tide_dead_letter_queue_memory_bytes(const TideDeadLetterJob *job)
   return (gint64)(sizeof *job + job->memory.capacity + job->row.capacity);
 }
 
-/* What is left of a message that Kafka no longer has: its row. */
+/* If Kafka no longer has the message, keeps its row instead. */
 static void
 put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 {
@@ -239,7 +238,7 @@ put_row_for_original(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
   tide_counter_inc(dead_letters->metrics.gone);
 }
 
-/* The stage that @job comes to next. */
+/* Moves @job to its next stage. */
 static void
 pass_on(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
 {
@@ -265,9 +264,9 @@ take_job(TideDeadLetterQueue *dead_letters, TideDeadLetterJob *job)
     pass_on(dead_letters, job);
 }
 
-/* What would not be too many by the present max_ratio goes its way. */
+/* Releases jobs that are not too many for the current max_ratio. */
 static void
-go_on_below_ratio(TideDeadLetterQueue *dead_letters)
+resume_below_ratio(TideDeadLetterQueue *dead_letters)
 {
   if (!dead_letters->shared.too_many ||
       tide_dead_letter_ratio_is_above(&dead_letters->excess.ratio, &dead_letters->excess.total))
@@ -278,7 +277,7 @@ go_on_below_ratio(TideDeadLetterQueue *dead_letters)
     pass_on(dead_letters, job);
 }
 
-/* A reload may have changed them. */
+/* Applies limits changed by a reload. */
 static void
 take_limits(TideDeadLetterQueue *dead_letters)
 {
@@ -286,10 +285,10 @@ take_limits(TideDeadLetterQueue *dead_letters)
   if (dead_letters->file != NULL)
     tide_dead_letter_file_set_limits(dead_letters->file, config->max_file_bytes, config->max_bytes);
   tide_dead_letter_ratio_set_bounds(&dead_letters->excess.ratio, config->window_ms, config->max_ratio);
-  go_on_below_ratio(dead_letters);
+  resume_below_ratio(dead_letters);
 }
 
-/* Waits for jobs until @deadline_us. */
+/* Takes submitted jobs, waiting until @deadline_us. */
 static void
 take_incoming(TideDeadLetterQueue *dead_letters, gint64 deadline_us)
 {
@@ -367,14 +366,15 @@ read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
   if (read.first != NULL)
     note_progress(stage);
   else if (trouble != NULL && note_failure(stage, tide_now_us()))
-    tide_log(TIDE_LOG_ERROR, "original-unreadable", "%s; trying again, their offsets wait", trouble);
+    tide_log(TIDE_LOG_ERROR, "original-unreadable", "%s; retrying, these offsets are not committed until then",
+             trouble);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&read)) != NULL;)
     pass_on(dead_letters, job);
 }
 
 /* ---- keeping ---- */
 
-/* The lines of a group of jobs, from the first on, @most of them. Returns: how many. */
+/* Builds the lines of the first jobs, at most @most. Returns their number. */
 static guint32
 make_lines(TideDeadLetterQueue *dead_letters, guint32 most)
 {
@@ -397,7 +397,7 @@ keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
     guint32 n = make_lines(dead_letters, most);
     if (!tide_dead_letter_file_append(dead_letters->file, tide_buffer_bytes(&dead_letters->lines), &error)) {
       if (n > 1 && g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG)) {
-        most = n / 2; /* a group larger than dead_letters.max_size would never fit, whatever is removed */
+        most = n / 2; /* a group larger than dead_letters.max_size never fits */
         continue;
       }
       stall(dead_letters, stage, error->message, now_us);
@@ -410,14 +410,14 @@ keep_in_file(TideDeadLetterQueue *dead_letters, gint64 now_us)
   }
 }
 
-/* The first of @jobs cannot be kept while others can: only its partition waits. @why: (transfer full) */
+/* The first of @jobs cannot be written while others can: only its partition waits. @why: (transfer full) */
 static void
 log_stalled_one(const TideDeadLetterJobs *jobs, char *why)
 {
   const TideDeadLetter *dead_letter = &jobs->first->dead_letter;
   tide_log(TIDE_LOG_CRIT, "dead-letter-stalled",
-           "the dead letter of '%.*s' partition %d offset %" G_GINT64_FORMAT
-           " cannot be kept: %s; trying again; until then its partition's offset stays where it is",
+           "cannot write the dead letter of '%.*s' partition %d offset %" G_GINT64_FORMAT
+           ": %s; retrying, the partition's committed offset does not pass it until then",
            (int)dead_letter->topic.len, (const char *)dead_letter->topic.data, dead_letter->partition,
            dead_letter->offset, why);
   g_free(why);
@@ -432,8 +432,8 @@ wait_in(TideDeadLetterStage *stage, TideDeadLetterJobs *jobs)
   }
 }
 
-/* What the topic has taken or refused meanwhile. Each dead letter is judged by its own answer. All partitions pause
- * only while no answer shows that the topic takes others: the refusal of one for its size shows that, too. */
+/* Handles answers from the topic, each for its own dead letter. All partitions pause only while no answer shows that
+ * the topic accepts others; a refusal of one for its size shows that too. */
 static void
 take_reports(TideDeadLetterQueue *dead_letters)
 {
@@ -480,7 +480,7 @@ send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gin
     switch (tide_kafka_dead_letters_send(dead_letters->topic, job)) {
     case TIDE_KAFKA_DEAD_LETTER_SENT:
       break;
-    case TIDE_KAFKA_DEAD_LETTER_LATER: /* the reports of those under way make room */
+    case TIDE_KAFKA_DEAD_LETTER_LATER: /* reports of those in flight make room */
       tide_dead_letter_jobs_prepend(&stage->jobs, job);
       return;
     case TIDE_KAFKA_DEAD_LETTER_TOO_LARGE:
@@ -501,7 +501,7 @@ send_to_topic(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, gin
 
 /* ---- the thread ---- */
 
-/* When the next of the stages has something to do. */
+/* When the next stage is due. */
 static gint64
 next_due_us(const TideDeadLetterQueue *dead_letters, gint64 now_us)
 {
@@ -512,12 +512,12 @@ next_due_us(const TideDeadLetterQueue *dead_letters, gint64 now_us)
   return due_us;
 }
 
-/* At the end of a round: what has completed is in its box. */
+/* Called at the end of a round, when completed jobs have been posted. */
 static void
 note_rest(TideDeadLetterQueue *dead_letters)
 {
-  gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
-  gboolean is_at_rest = dead_letters->shared.too_many && !on_the_way;
+  gboolean in_flight = dead_letters->topic != NULL && tide_kafka_dead_letters_in_flight(dead_letters->topic) > 0;
+  gboolean is_at_rest = dead_letters->shared.too_many && !in_flight;
   for (guint i = 0; i < TIDE_DEAD_LETTER_N_STAGES; i++)
     is_at_rest &= dead_letters->stages[i].jobs.first == NULL;
   tide_mutex_lock(&dead_letters->locked.lock);
@@ -525,7 +525,6 @@ note_rest(TideDeadLetterQueue *dead_letters)
   tide_mutex_unlock(&dead_letters->locked.lock);
 }
 
-/* The thread's owner function. */
 void
 tide_dead_letter_queue_run(gpointer data)
 {
@@ -535,11 +534,11 @@ tide_dead_letter_queue_run(gpointer data)
         dead_letters->topic != NULL)
       tide_kafka_dead_letters_disconnect(dead_letters->topic, &dead_letters->stages[TIDE_STAGE_SEND_AGAIN].jobs);
     gint64 now_us = tide_now_us();
-    gboolean on_the_way = dead_letters->topic != NULL && tide_kafka_dead_letters_under_way(dead_letters->topic) > 0;
-    if (on_the_way)
+    gboolean in_flight = dead_letters->topic != NULL && tide_kafka_dead_letters_in_flight(dead_letters->topic) > 0;
+    if (in_flight)
       take_reports(dead_letters);
-    take_incoming(dead_letters, on_the_way ? now_us : next_due_us(dead_letters, now_us));
-    give_up_all_lost(dead_letters);
+    take_incoming(dead_letters, in_flight ? now_us : next_due_us(dead_letters, now_us));
+    cancel_all_lost(dead_letters);
     read_originals(dead_letters, tide_now_us());
     static const TideDeadLetterStageKind of_topic[] = {TIDE_STAGE_SEND_AGAIN, TIDE_STAGE_KEEP, TIDE_STAGE_TOO_LARGE};
     now_us = tide_now_us();

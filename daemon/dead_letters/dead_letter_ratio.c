@@ -20,7 +20,7 @@ tide_dead_letter_ratio_set_bounds(TideDeadLetterRatio *ratio, gint64 window_ms, 
   ratio->max = max;
 }
 
-/* Empties the parts that the window has left behind. */
+/* Clears parts that have left the window. */
 static void
 move_on(TideDeadLetterRatio *ratio, gint64 now_us)
 {

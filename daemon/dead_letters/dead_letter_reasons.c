@@ -8,15 +8,15 @@ typedef struct Reason {
   TideCounter *kept;
   guint64 n_come;
   gint64 first_ms, last_ms; /* of those kept; changed under lock */
-  char *text;               /* owned: of the last; NULL: none came; changed under lock */
+  char *text;               /* owned: the last one's; NULL: none yet; changed under lock */
 } Reason;
 
 struct TideDeadLetterReasons {
   TideMetrics *metrics; /* borrowed */
   TideMutex lock;
-  /* changed under lock by its one thread, which may look without */
+  /* Changed under lock by a single thread, which may read without it. */
   GHashTable *by_name; /* owned (element-type utf8 Reason) */
-  GArray *recent;      /* owned (element-type TideRecentDeadLetter), the newest first */
+  GArray *recent;      /* owned (element-type TideRecentDeadLetter), newest first */
 };
 
 static void
@@ -68,7 +68,7 @@ tide_dead_letter_reasons_new(TideMetrics *metrics)
   reasons->by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_reason);
   reasons->recent = array_new(sizeof(TideRecentDeadLetter), clear_recent);
   tide_mutex_init(&reasons->lock);
-  /* All from the start, at 0: nobody sees a step from what is not there. */
+  /* All exist from the start at 0, since a rate cannot show the first step of a new series. */
   for (TideRejectReason reason = TIDE_REJECT_NONE + 1; reason < TIDE_REJECT_N_REASONS; reason++)
     (void)kept_counter(metrics, tide_reject_reason_name(reason));
   (void)kept_counter(metrics, TIDE_DEAD_LETTER_REASON_REFUSED);

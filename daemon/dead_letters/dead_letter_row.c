@@ -49,7 +49,7 @@ read_deleted_family(TideWireReader *reader, TideBuffer *deletes)
   tide_json_close(deletes, "}");
 }
 
-/* A put or a delete: its row, and behind that a list of what @read_one reads. */
+/* Reads a put or a delete: its row, then a list whose items @read_one reads. */
 static void
 read_columns(TideWireReader *reader, void (*read_one)(TideWireReader *reader, TideBuffer *out), TideBuffer *out)
 {
@@ -93,7 +93,7 @@ tide_dead_letter_row_json(TideWireProtocol protocol, TideBytes row_key, TideByte
 {
   g_auto(TideBuffer) deletes = {0};
   gsize start = out->len;
-  tide_buffer_append_byte(out, '{'); /* without a comma, whatever is before */
+  tide_buffer_append_byte(out, '{'); /* without a comma after earlier content */
   tide_json_hex(out, "row_key", row_key);
   tide_json_open(out, "cells", '[');
   TideWireReader reader;

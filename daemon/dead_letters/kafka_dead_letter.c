@@ -36,7 +36,7 @@ tide_kafka_dead_letter_set_original(TideDeadLetter *dead_letter, const TideMessa
 static void
 add(rd_kafka_headers_t *headers, const char *name, TideBytes value)
 {
-  /* It fails for a list that is read-only: this one is new. A value without bytes is not one that is null. */
+  /* It fails only for a read-only list, which a new one is not. An empty value differs from null. */
   (void)rd_kafka_header_add(headers, name, -1, value.len > 0 ? (const void *)value.data : "", (gssize)value.len);
 }
 
@@ -53,7 +53,7 @@ tide_kafka_dead_letter_headers(const TideDeadLetter *dead_letter)
 {
   rd_kafka_headers_t *headers = tide_kafka_headers_new(dead_letter->headers, dead_letter->n_headers, 13);
   add(headers, TIDE_DEAD_LETTER_HEADER_REASON,
-      dead_letter->reason); /* the first of ours: a reader knows where they begin */
+      dead_letter->reason); /* the first one added: it marks where they begin */
   add(headers, TIDE_DEAD_LETTER_HEADER_TEXT, dead_letter->text);
   add(headers, TIDE_DEAD_LETTER_HEADER_TOPIC, dead_letter->topic);
   add_number(headers, TIDE_DEAD_LETTER_HEADER_PARTITION, dead_letter->partition);
@@ -77,7 +77,7 @@ tide_kafka_dead_letter_headers(const TideDeadLetter *dead_letter)
   return headers;
 }
 
-/* ---- back ---- */
+/* ---- reading ---- */
 
 void
 tide_kafka_dead_letter_memory_clear(TideKafkaDeadLetterMemory *memory)
@@ -86,7 +86,7 @@ tide_kafka_dead_letter_memory_clear(TideKafkaDeadLetterMemory *memory)
   tide_buffer_clear_memory(&memory->row_key);
 }
 
-/* Where our own headers begin; FALSE when there are none. */
+/* Finds the first header that tidemark added. Returns FALSE if there is none. */
 static gboolean
 find_own(const TideMessage *message, gsize *ret_first)
 {
@@ -112,7 +112,7 @@ number_of(TideBytes value, gint64 min, gint64 max, gint64 *ret)
   return g_ascii_string_to_signed(text, 10, min, max, ret, NULL);
 }
 
-/* FALSE when the value is none that the header can have. Headers of later versions are passed over. */
+/* Returns FALSE if the value is invalid for the header. Headers of later versions are ignored. */
 static gboolean
 take_own(const TideDeadLetterHeader *header, TideDeadLetter *dead_letter, TideBuffer *row_key)
 {
@@ -164,8 +164,8 @@ tide_kafka_dead_letter_read(const TideMessage *message, TideKafkaDeadLetterMemor
   gsize first = 0;
   if (!find_own(message, &first)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "record %" G_GINT64_FORMAT " of partition %d is no dead letter: it has no header '%s'", message->offset,
-                message->partition, TIDE_DEAD_LETTER_HEADER_REASON);
+                "record %" G_GINT64_FORMAT " of partition %d is not a dead letter: header '%s' is missing",
+                message->offset, message->partition, TIDE_DEAD_LETTER_HEADER_REASON);
     return FALSE;
   }
   TideDeadLetter dead_letter = {.partition = -1, .offset = -1, .timestamp_ms = -1, .reading_index = -1};
@@ -181,7 +181,7 @@ tide_kafka_dead_letter_read(const TideMessage *message, TideKafkaDeadLetterMemor
     }
   if (dead_letter.topic.len == 0 || dead_letter.partition < 0 || dead_letter.offset < 0) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "record %" G_GINT64_FORMAT " of partition %d names no topic, partition and offset of its original",
+                "record %" G_GINT64_FORMAT " of partition %d does not name topic, partition and offset of its original",
                 message->offset, message->partition);
     return FALSE;
   }

@@ -7,20 +7,19 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Under way at a time. Their memory is the jobs', which the budget holds; here they only must not crowd out each other.
- */
+/* Limits in flight. The budget includes the jobs' memory; these limits only share librdkafka's queue. */
 #define MAX_DEAD_LETTERS 4000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
-/* Of those that go alone so many are with librdkafka at a time: each is a request, and the time that librdkafka gives a
- * message to be acknowledged in runs from the moment it gets it. */
+/* Messages sent alone that librdkafka has at a time. Each is a request, and its acknowledgement timeout starts when
+ * librdkafka receives it. */
 #define MAX_ALONE 64u
 
 typedef struct Producer {
   TideKafkaDeadLetters *owner; /* borrowed */
   rd_kafka_t *kafka;           /* owned; NULL until the first send, and after a fatal error */
-  gboolean sends_alone;        /* each message in a batch of its own */
-  guint32 n_under_way;
+  gboolean sends_alone;        /* each message in its own batch */
+  guint32 n_in_flight;
 } Producer;
 
 struct TideKafkaDeadLetters {
@@ -28,12 +27,12 @@ struct TideKafkaDeadLetters {
   const char *topic;        /* borrowed */
   Producer batching;
   Producer alone;
-  TideDeadLetterJobs to_send_alone;    /* under way, but not with librdkafka yet */
-  TideKafkaDeadLetterReports *reports; /* borrowed, while polling; NULL: jobs are freed */
-  guint32 n_under_way;
+  TideDeadLetterJobs to_send_alone;    /* in flight, but not passed to librdkafka yet */
+  TideKafkaDeadLetterReports *reports; /* borrowed during a poll; NULL: jobs are freed */
+  guint32 n_in_flight;
   gsize bytes_under_way;
   char *trouble;      /* owned; NULL: none yet */
-  char *broker_fault; /* owned: the last, NULL: none */
+  char *broker_fault; /* owned: the last one; NULL: none */
 };
 
 static gsize
@@ -50,10 +49,10 @@ describe_denied(const TideKafkaDeadLetters *dead_letters, const char *what)
 {
   g_autofree char *missing =
       tide_kafka_acl_hint(&dead_letters->config->kafka, TIDE_KAFKA_ACL_WRITE, dead_letters->topic);
-  return g_strdup_printf("%s, and IdempotentWrite on the cluster where brokers are older than 2.8 (%s)", missing, what);
+  return g_strdup_printf("%s, and IdempotentWrite on the cluster if brokers are older than 2.8 (%s)", missing, what);
 }
 
-/* Without them a dead letter could be doubled, or overtaken by another. (transfer full) */
+/* Without idempotence a dead letter could be duplicated or reordered. (transfer full) */
 static char *
 describe_unsupported(const TideKafkaDeadLetters *dead_letters, const char *what)
 {
@@ -62,7 +61,7 @@ describe_unsupported(const TideKafkaDeadLetters *dead_letters, const char *what)
                          dead_letters->topic, what);
 }
 
-/* Why @kafka does not get a dead letter into the topic, if not for its size. (transfer full) */
+/* Why @kafka cannot write a dead letter to the topic, for reasons other than size. (transfer full) */
 static char *
 describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_resp_err_t code)
 {
@@ -81,16 +80,16 @@ describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_r
                            dead_letters->broker_fault != NULL ? "; " : "",
                            dead_letters->broker_fault != NULL ? dead_letters->broker_fault : "");
   default:
-    return g_strdup_printf("topic '%s' does not take a dead letter: %s", dead_letters->topic, what);
+    return g_strdup_printf("topic '%s' refuses a dead letter: %s", dead_letters->topic, what);
   }
 }
 
 char *
 tide_kafka_dead_letters_describe_too_large(const TideKafkaDeadLetters *dead_letters, const TideDeadLetterJob *job)
 {
-  return g_strdup_printf("topic '%s' takes no dead letter with a key and value of %" G_GSIZE_FORMAT
+  return g_strdup_printf("topic '%s' refuses a dead letter whose key and value have %" G_GSIZE_FORMAT
                          " bytes: raise max.message.bytes of the topic, or message.max.bytes of the brokers, above "
-                         "that of the topics that are read",
+                         "that of the consumed topics",
                          dead_letters->topic, bytes_of(&job->dead_letter));
 }
 
@@ -101,7 +100,7 @@ set_trouble(TideKafkaDeadLetters *dead_letters, char *trouble)
   dead_letters->trouble = trouble;
 }
 
-/* Inside of a poll. */
+/* Called inside a poll. */
 static void
 take_report(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaque)
 {
@@ -109,14 +108,14 @@ take_report(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaque)
   TideKafkaDeadLetters *dead_letters = producer->owner;
   TideKafkaDeadLetterReports *reports = dead_letters->reports;
   TideDeadLetterJob *job = message->_private;
-  producer->n_under_way--;
+  producer->n_in_flight--;
   if (reports != NULL && message->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE && !producer->sends_alone) {
     job->must_be_sent_alone = TRUE;
     reports->n_refused_with_others++;
     tide_dead_letter_jobs_append(&dead_letters->to_send_alone, job);
     return;
   }
-  dead_letters->n_under_way--;
+  dead_letters->n_in_flight--;
   dead_letters->bytes_under_way -= bytes_of(&job->dead_letter);
   if (reports == NULL)
     tide_dead_letter_job_free(job);
@@ -171,14 +170,14 @@ tide_kafka_dead_letters_new(const TideConfig *config, GError **error)
   return NULL;
 }
 
-/* Every dead letter that @producer has comes back, failed. */
+/* Returns every dead letter of @producer as failed. */
 static void
 disconnect(Producer *producer)
 {
   if (producer->kafka == NULL)
     return;
   rd_kafka_purge(producer->kafka, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-  while (producer->n_under_way > 0)
+  while (producer->n_in_flight > 0)
     rd_kafka_poll(producer->kafka, 10);
   g_clear_pointer(&producer->kafka, rd_kafka_destroy);
 }
@@ -202,7 +201,7 @@ tide_kafka_dead_letters_disconnect(TideKafkaDeadLetters *dead_letters, TideDeadL
   move_jobs(&reports.too_large, left);
   move_jobs(&reports.failed, left);
   move_jobs(&dead_letters->to_send_alone, left);
-  dead_letters->n_under_way = 0;
+  dead_letters->n_in_flight = 0;
   dead_letters->bytes_under_way = 0;
 }
 
@@ -221,7 +220,7 @@ tide_kafka_dead_letters_free(TideKafkaDeadLetters *dead_letters)
 
 /* ---- sending ---- */
 
-/* A producer that lost its place in its own sequence cannot go on; a new one can, and the next send makes it. */
+/* A fatal error ends a producer; the next send creates a new one. */
 static void
 drop_if_fatal(Producer *producer)
 {
@@ -237,11 +236,11 @@ drop_if_fatal(Producer *producer)
                                 ? describe_denied(dead_letters, reason)
                             : code == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE
                                 ? describe_unsupported(dead_letters, reason)
-                                : g_strdup_printf("the producer for topic '%s' failed (%s); a new one takes its place",
+                                : g_strdup_printf("the producer for topic '%s' failed (%s); creating a new one",
                                                   dead_letters->topic, reason));
 }
 
-/* Hands @job to librdkafka; transfers it when the result is SENT. */
+/* Passes @job to librdkafka. (transfer full) if the result is SENT. */
 static TideKafkaDeadLetterSent
 produce(Producer *producer, TideDeadLetterJob *job)
 {
@@ -250,7 +249,7 @@ produce(Producer *producer, TideDeadLetterJob *job)
   g_autoptr(GError) error = NULL;
   if (!connect_producer(producer, &error)) {
     set_trouble(dead_letters,
-                g_strdup_printf("no producer for topic '%s' can be made: %s", dead_letters->topic, error->message));
+                g_strdup_printf("cannot create a producer for topic '%s': %s", dead_letters->topic, error->message));
     return TIDE_KAFKA_DEAD_LETTER_FAILED;
   }
   TideKafkaProducerRecord record = {.topic = dead_letters->topic,
@@ -263,7 +262,7 @@ produce(Producer *producer, TideDeadLetterJob *job)
       tide_kafka_produce(producer->kafka, &record, tide_kafka_dead_letter_headers(dead_letter), 0, job);
   switch ((int)result) {
   case RD_KAFKA_RESP_ERR_NO_ERROR:
-    producer->n_under_way++;
+    producer->n_in_flight++;
     return TIDE_KAFKA_DEAD_LETTER_SENT;
   case RD_KAFKA_RESP_ERR__QUEUE_FULL:
     return TIDE_KAFKA_DEAD_LETTER_LATER;
@@ -271,7 +270,7 @@ produce(Producer *producer, TideDeadLetterJob *job)
     return TIDE_KAFKA_DEAD_LETTER_TOO_LARGE;
   default:
     set_trouble(dead_letters, describe(dead_letters, producer->kafka, result));
-    if (producer->n_under_way == 0) /* else a poll does it, which can report those */
+    if (producer->n_in_flight == 0) /* otherwise a poll does it, which can report those */
       drop_if_fatal(producer);
     return TIDE_KAFKA_DEAD_LETTER_FAILED;
   }
@@ -281,8 +280,8 @@ TideKafkaDeadLetterSent
 tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJob *job)
 {
   gsize bytes = bytes_of(&job->dead_letter);
-  if (dead_letters->n_under_way >= MAX_DEAD_LETTERS ||
-      (dead_letters->n_under_way > 0 && dead_letters->bytes_under_way + bytes > MAX_BYTES))
+  if (dead_letters->n_in_flight >= MAX_DEAD_LETTERS ||
+      (dead_letters->n_in_flight > 0 && dead_letters->bytes_under_way + bytes > MAX_BYTES))
     return TIDE_KAFKA_DEAD_LETTER_LATER;
   TideKafkaDeadLetterSent sent = TIDE_KAFKA_DEAD_LETTER_SENT;
   if (job->must_be_sent_alone)
@@ -290,7 +289,7 @@ tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJ
   else
     sent = produce(&dead_letters->batching, job);
   if (sent == TIDE_KAFKA_DEAD_LETTER_SENT) {
-    dead_letters->n_under_way++;
+    dead_letters->n_in_flight++;
     dead_letters->bytes_under_way += bytes;
   }
   return sent;
@@ -299,12 +298,12 @@ tide_kafka_dead_letters_send(TideKafkaDeadLetters *dead_letters, TideDeadLetterJ
 static void
 send_alone(TideKafkaDeadLetters *dead_letters)
 {
-  while (dead_letters->to_send_alone.first != NULL && dead_letters->alone.n_under_way < MAX_ALONE) {
+  while (dead_letters->to_send_alone.first != NULL && dead_letters->alone.n_in_flight < MAX_ALONE) {
     TideDeadLetterJob *job = tide_dead_letter_jobs_take(&dead_letters->to_send_alone);
     TideKafkaDeadLetterSent sent = produce(&dead_letters->alone, job);
     if (sent == TIDE_KAFKA_DEAD_LETTER_SENT)
       continue;
-    dead_letters->n_under_way--;
+    dead_letters->n_in_flight--;
     dead_letters->bytes_under_way -= bytes_of(&job->dead_letter);
     tide_dead_letter_jobs_append(sent == TIDE_KAFKA_DEAD_LETTER_TOO_LARGE ? &dead_letters->reports->too_large
                                                                           : &dead_letters->reports->failed,
@@ -312,7 +311,7 @@ send_alone(TideKafkaDeadLetters *dead_letters)
   }
 }
 
-/* Returns: how many answers there were. */
+/* Returns the number of answers. */
 static int
 poll_both(TideKafkaDeadLetters *dead_letters)
 {
@@ -329,7 +328,8 @@ tide_kafka_dead_letters_poll(TideKafkaDeadLetters *dead_letters, int timeout_ms,
   Producer *batching = &dead_letters->batching, *alone = &dead_letters->alone;
   dead_letters->reports = reports;
   send_alone(dead_letters);
-  /* Not one wait of librdkafka's, which lasts until a moment of the wall clock: set back, that is an hour away. */
+  /* Not a single wait of librdkafka's, which lasts until a wall clock time: after the clock is set back, that may be an
+   * hour away. */
   if (poll_both(dead_letters) == 0 && timeout_ms > 0) {
     g_usleep((gulong)(timeout_ms * TIDE_US_PER_MS));
     poll_both(dead_letters);
@@ -341,9 +341,9 @@ tide_kafka_dead_letters_poll(TideKafkaDeadLetters *dead_letters, int timeout_ms,
 }
 
 guint32
-tide_kafka_dead_letters_under_way(const TideKafkaDeadLetters *dead_letters)
+tide_kafka_dead_letters_in_flight(const TideKafkaDeadLetters *dead_letters)
 {
-  return dead_letters->n_under_way;
+  return dead_letters->n_in_flight;
 }
 
 const char *

@@ -5,17 +5,16 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* Read in one pass: so many, and no more once they hold so much. The messages of a merged row lie all over a backlog,
- * so a pass reads much that is not wanted, and the more it wants the better. */
+/* Limits of one pass, by number and size. The messages of a merged row are scattered over a backlog, so a pass reads
+ * many unwanted messages and becomes more efficient the more it wants. */
 #define MAX_JOBS 8000u
 #define MAX_BYTES (16u * 1024 * 1024)
 
-/* A pass ends when nothing came for so long, and after so long in any case: other dead letters wait meanwhile. */
+/* A pass ends after this idle time, or after this total time, because other dead letters wait meanwhile. */
 #define IDLE_MS 2000
 #define PASS_US (20 * TIDE_US_PER_S)
 
-/* A topic that ends below a wanted offset has lost it (or was made anew), unless this is a moment after a change of its
- * leader. */
+/* A topic that ends before a wanted offset has lost it or was recreated, unless its leader has just changed. */
 #define BEYOND_END_US (30 * TIDE_US_PER_S)
 
 /* The jobs of one partition, from next to end in Pass.jobs. */
@@ -27,17 +26,17 @@ typedef struct Cursor {
 struct TideKafkaOriginals {
   const TideConfig *config;         /* borrowed */
   const _Atomic gboolean *stopping; /* borrowed */
-  TideTopicReader *reader;          /* owned; NULL until the first pass: most daemons never need one */
+  TideTopicReader *reader;          /* owned; NULL until the first pass, since most daemons need none */
   TideBuffer headers;
 };
 
 typedef struct Pass {
   TideKafkaOriginals *originals;
-  GPtrArray *jobs; /* owned (element-type TideDeadLetterJob): sorted; NULL once it was read */
+  GPtrArray *jobs; /* owned (element-type TideDeadLetterJob): sorted; entries become NULL once read */
   GArray *parts;   /* owned (element-type TideTopicPart) */
-  GArray *cursors; /* owned (element-type Cursor), for each of them */
+  GArray *cursors; /* owned (element-type Cursor), one per part */
   TideDeadLetterJobs *read;
-  guint32 n_left; /* of the jobs, that were not read yet */
+  guint32 n_remaining; /* jobs not read yet */
   gsize bytes;
   gint64 began_us;
   char *trouble; /* owned */
@@ -70,7 +69,7 @@ job_at(const Pass *pass, guint32 index)
   return g_ptr_array_index(pass->jobs, index);
 }
 
-/* @text: (transfer full); the first is kept. */
+/* @text: (transfer full); only the first is kept */
 static void
 note_trouble(Pass *pass, char *text)
 {
@@ -80,7 +79,7 @@ note_trouble(Pass *pass, char *text)
     g_free(text);
 }
 
-/* The next job of the cursor is done. */
+/* Finishes the cursor's next job. */
 static void
 finish(Pass *pass, Cursor *cursor)
 {
@@ -89,13 +88,13 @@ finish(Pass *pass, Cursor *cursor)
   pass->bytes += job->memory.capacity;
   g_ptr_array_index(pass->jobs, cursor->next) = NULL;
   cursor->next++;
-  pass->n_left--;
+  pass->n_remaining--;
   tide_dead_letter_jobs_append(pass->read, job);
 }
 
-/* All wanted offsets below @offset are not in the partition. */
+/* Marks all wanted offsets below @offset as gone. */
 static void
-pass_over_gone(Pass *pass, Cursor *cursor, gint64 offset)
+mark_gone(Pass *pass, Cursor *cursor, gint64 offset)
 {
   while (cursor->next < cursor->end && job_at(pass, cursor->next)->dead_letter.offset < offset) {
     job_at(pass, cursor->next)->dead_letter.original_is_gone = TRUE;
@@ -111,20 +110,19 @@ take_original(Pass *pass, TideDeadLetterJob *job, const TideMessage *message)
   tide_kafka_dead_letter_set_original(&dead_letter, message, &pass->originals->headers);
   tide_dead_letter_copy(&dead_letter, &job->dead_letter, &memory);
   tide_buffer_clear_memory(&job->memory);
-  tide_buffer_clear_memory(&job->row); /* kept for the case that the original is gone */
+  tide_buffer_clear_memory(&job->row); /* was kept in case the original is gone */
   job->memory = memory;
 }
 
-/* Whether what is left must wait for the next pass, of whichever partition it is. */
+/* Whether the remaining jobs of all partitions must wait for the next pass. */
 static gboolean
 must_end(Pass *pass)
 {
-  if (pass->n_left == 0)
+  if (pass->n_remaining == 0)
     return FALSE;
   gboolean is_late = tide_now_us() - pass->began_us > PASS_US;
   if (is_late)
-    note_trouble(pass, g_strdup("messages that became dead letters cannot be read again from Kafka for now: brokers "
-                                "are slow or not there"));
+    note_trouble(pass, g_strdup("cannot read the messages of dead letters again: brokers are slow or unavailable"));
   return is_late || pass->bytes > MAX_BYTES || atomic_load_explicit(pass->originals->stopping, memory_order_acquire);
 }
 
@@ -133,7 +131,7 @@ take_message(const TideMessage *message, guint part, gpointer data)
 {
   Pass *pass = data;
   Cursor *cursor = &g_array_index(pass->cursors, Cursor, part);
-  pass_over_gone(pass, cursor, message->offset);
+  mark_gone(pass, cursor, message->offset);
   while (cursor->next < cursor->end && job_at(pass, cursor->next)->dead_letter.offset == message->offset) {
     take_original(pass, job_at(pass, cursor->next), message);
     finish(pass, cursor);
@@ -143,7 +141,7 @@ take_message(const TideMessage *message, guint part, gpointer data)
   return cursor->next < cursor->end ? job_at(pass, cursor->next)->dead_letter.offset : TIDE_TOPIC_END;
 }
 
-/* The partition ends, and the next wanted offset is not below that. */
+/* The partition ends before the next wanted offset. */
 static void
 wait_beyond_end(Pass *pass, Cursor *cursor, const TideTopicPart *part)
 {
@@ -156,9 +154,9 @@ wait_beyond_end(Pass *pass, Cursor *cursor, const TideTopicPart *part)
     finish(pass, cursor);
   }
   if (cursor->next < cursor->end)
-    note_trouble(pass, g_strdup_printf("partition %d of topic '%s' ends before offset %" G_GINT64_FORMAT
-                                       " that was read from it: looking again",
-                                       part->partition, part->topic, job_at(pass, cursor->next)->dead_letter.offset));
+    note_trouble(pass, g_strdup_printf("topic '%s' partition %d ends before offset %" G_GINT64_FORMAT
+                                       ", which was read from it; checking again",
+                                       part->topic, part->partition, job_at(pass, cursor->next)->dead_letter.offset));
 }
 
 static void
@@ -172,12 +170,12 @@ take_end(guint index, gint64 next, const char *fault, gpointer data)
                  g_strdup_printf("cannot read topic '%s' partition %d again: %s", part->topic, part->partition, fault));
     return;
   }
-  pass_over_gone(pass, cursor, next);
+  mark_gone(pass, cursor, next);
   if (cursor->next < cursor->end)
     wait_beyond_end(pass, cursor, part);
 }
 
-/* (transfer full) (element-type TideTopicSpan): one of each partition, from its first wanted offset to its last. */
+/* One span per partition, from its first wanted offset to its last. (transfer full) (element-type TideTopicSpan) */
 static GArray *
 make_spans(Pass *pass)
 {
@@ -210,11 +208,10 @@ run(Pass *pass)
     originals->reader = tide_topic_reader_new(&originals->config->kafka, &options, &error);
   if (originals->reader == NULL ||
       !tide_topic_reader_read(originals->reader, pass->parts, spans, take_message, pass, &error))
-    note_trouble(pass, g_strdup_printf("messages that became dead letters cannot be read again from Kafka for now: %s",
-                                       error->message));
+    note_trouble(pass, g_strdup_printf("cannot read the messages of dead letters again: %s", error->message));
 }
 
-/* Those that were not read come first again: of one partition, the order stays. */
+/* Returns unread jobs to the front of @wanted, so that the order within a partition is preserved. */
 static void
 put_back(Pass *pass, TideDeadLetterJobs *wanted)
 {
@@ -238,7 +235,7 @@ tide_kafka_originals_read(TideKafkaOriginals *originals, TideDeadLetterJobs *wan
                .began_us = tide_now_us()};
   while (pass.jobs->len < MAX_JOBS && wanted->first != NULL)
     g_ptr_array_add(pass.jobs, tide_dead_letter_jobs_take(wanted));
-  pass.n_left = pass.jobs->len;
+  pass.n_remaining = pass.jobs->len;
   g_ptr_array_sort(pass.jobs, tide_dead_letter_job_compare);
   run(&pass);
   put_back(&pass, wanted);

@@ -1,5 +1,5 @@
-/* Reads messages again by topic, partition and offset, for dead letters whose consumer has them no more: a consumer of
- * its own that is in no group and commits nothing. Many are read in one pass over each partition.
+/* Reads messages again by topic, partition and offset, for dead letters whose consumer no longer has them. It uses its
+ * own consumer, which joins no group and commits nothing. One pass over each partition reads many messages.
  *
  * Threads: one at a time. */
 #pragma once
@@ -10,16 +10,16 @@ G_BEGIN_DECLS
 
 typedef struct TideKafkaOriginals TideKafkaOriginals;
 
-/* @config, @stopping: borrowed; once @stopping is TRUE, a read ends within seconds. Does not wait for brokers. */
+/* @config, @stopping: borrowed; a read ends within seconds once @stopping is TRUE. Does not wait for brokers. */
 TideKafkaOriginals *tide_kafka_originals_new(const TideConfig *config, const _Atomic gboolean *stopping);
 void tide_kafka_originals_free(TideKafkaOriginals *originals); /* NULL ok */
 
 /**
- * tide_kafka_originals_read: read what some of @wanted ask for. Waits as long as something comes.
- * @wanted: jobs with topic, partition and offset; those that could not be read now stay in it
- * @read: gets the others, of one partition in the order of offsets: their dead letters have the original's key, value,
- * headers and time; or original_is_gone is set, for what retention or compaction has taken Returns: why some could not
- * be read, one sentence; NULL: there was no trouble. (transfer full)
+ * tide_kafka_originals_read: reads the originals of some jobs in @wanted. Waits while messages arrive.
+ * @wanted: jobs with topic, partition and offset; those that could not be read stay in it
+ * @read: receives the others, in offset order per partition. Their dead letters have the original's key, value, headers
+ * and time, or original_is_gone is set if retention or compaction removed it. Returns: why some could not be read, one
+ * sentence; NULL: no failure. (transfer full)
  */
 char *tide_kafka_originals_read(TideKafkaOriginals *originals, TideDeadLetterJobs *wanted, TideDeadLetterJobs *read);
 

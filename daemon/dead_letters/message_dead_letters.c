@@ -4,11 +4,11 @@
 
 typedef struct Entry {
   TideDeadLetterEnd end;
-  gboolean is_pending;  /* the dead letter of a refused row is on its way */
-  guint32 waiting_acks; /* settled with it: of rows that were refused meanwhile */
+  gboolean is_pending;  /* the dead letter of a refused row is in progress */
+  guint32 waiting_acks; /* of rows refused meanwhile, acknowledged together with it */
 } Entry;
 
-/* Of an entry with its place in the hash table, about: for the budget. */
+/* Approximate size of an entry and its place in the hash table, for the budget. */
 #define ENTRY_BYTES (sizeof(Entry) + 4 * sizeof(gpointer))
 
 const char *

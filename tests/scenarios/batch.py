@@ -662,7 +662,7 @@ class Batch:
 
     def judge_refusals(self) -> None:
         """Who is refused once for its size, with others, is not told of as one that is too large."""
-        told = [line for daemon in self.ended for line in daemon.log().splitlines() if "takes no dead letter with a key" in line]
+        told = [line for daemon in self.ended for line in daemon.log().splitlines() if "refuses a dead letter whose key and value" in line]
         if told and self.n_refusals <= 1:
             self.fail("batch", "refusal", f"{self.n_refusals} batches were refused for their size, and the log tells: {told[0]}")
 

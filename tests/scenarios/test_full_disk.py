@@ -100,8 +100,8 @@ class Scene:
         good = [json.dumps({"h": "a", "ts": TIME_MS + i, "v": i}).encode() for i in range(20)]
         assert self.paused_for() == [], "from the start each reason is there, and 0"
         self.produce(good[:10] + [b"{"] + good[10:])
-        self.wait("it says that dead letters cannot be kept", lambda: "dead letters cannot be kept: " in daemon.log())
-        self.wait("it is not ready, and names them", lambda: "dead letters cannot be kept" in daemon.get("/readyz")[1])
+        self.wait("it reports that it cannot write dead letters", lambda: "cannot write dead letters: " in daemon.log())
+        self.wait("it is not ready, and names them", lambda: "cannot write dead letters" in daemon.get("/readyz")[1])
         self.wait("its partition pauses for them", lambda: self.paused_for() == ["dead_letters"])
         assert self.committed() <= 10, "a message was passed over"
         assert not (self.state / "instance").exists() and not (self.state / "scheme-METRIC").exists()

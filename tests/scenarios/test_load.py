@@ -464,14 +464,14 @@ class Load(LoadCase):
     def test_too_many_dead_letters_end_it(self) -> None:
         path = self.write("a.txt", b"this is no JSON\n" * 20_000)
         said = self.load(path, exit_code=65)
-        found = re.findall(r"([\d,]+) of ([\d,]+) messages in the last 60 s were to become dead letters, and 0 were written, above dead_l", said)
+        found = re.findall(r"([\d,]+) of ([\d,]+) messages in the last 60 s would become dead letters and 0 were written, above dead_l", said)
         self.assertEqual(len(found), 1, "not by the log besides")
         bad, of_all = (int(number.replace(",", "")) for number in found[0])
         self.assertTrue(100 <= bad <= of_all, "what is bad is a part of what came")
         self.assertNotIn("offset", said)
         for line in re.findall("stopping with .*", said):
             self.assertRegex(line, r"[\d,]+ messages? unfinished; run the same command again to read on from there")
-        self.assertIn("no more are kept: see by '--dry-run' what the files hold, ", said)
+        self.assertIn("no more are written: check with '--dry-run' what the files contain, ", said)
         self.assertNotIn("restart", said)
         self.assertNotIn("nothing was written", said, "which this says already")
         self.assertEqual(self.numbers(), [])

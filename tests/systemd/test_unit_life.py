@@ -180,12 +180,12 @@ class Life:
         assert self.machine.run("dd", "if=/dev/zero", f"of={filler}", "bs=64k").returncode != 0
         self.produce("no reading")
         held = self.produced - 1
-        self.wait_says("dead letters cannot be kept: .*No space left on device", "no longer ready: dead letters cannot be kept",
-                       "1 of 1 partitions pause: dead letters cannot be kept")
+        self.wait_says("cannot write dead letters: .*No space left on device", "no longer ready: cannot write dead letters",
+                       "1 of 1 partitions pause: cannot write dead letters")
         assert self.kafka.committed("tidemark", [("t", 0)]) == {("t", 0): held}
         assert self.machine.out("cat", letters) == ""
         self.machine.out("rm", filler)
-        self.wait_says("dead letters can be kept again", "ready again after [0-9]+ s: ", "partitions continue, after [0-9]+ s, lag")
+        self.wait_says("dead letters can be written again", "ready again after [0-9]+ s: ", "partitions continue, after [0-9]+ s, lag")
         self.rows_pass()
         assert self.machine.out("cat", letters).count("\n") == 1
         self.say("no room for a dead letter: held, said, and gone on with when there was room")

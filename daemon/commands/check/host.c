@@ -33,7 +33,7 @@ check_dead_letters(const TideConfig *config, TideCheckList *list)
                         "dead_letters.topic or dead_letters.file");
   if (path == NULL)
     return;
-  if (!tide_dead_letter_location_look(&options, &error))
+  if (!tide_dead_letter_location_check(&options, &error))
     add_fault(list, "dead_letters", path, error);
   else
     tide_check_list_add(list, "dead_letters", path, TIDE_CHECK_OK,

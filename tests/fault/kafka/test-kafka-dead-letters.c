@@ -119,10 +119,10 @@ FIXTURE_TEST("/kafka-dead-letters/C3-what-was-refused-for-its-batch-goes-alone")
   g_assert_cmpint(too_large->dead_letter.offset, ==, 0);
   g_assert_cmpuint(fixture->reports.n_refused_with_others, ==, N_OF_BATCH);
   g_assert_cmpuint(fixture->reports.failed.n, ==, 0);
-  g_assert_cmpuint(tide_kafka_dead_letters_under_way(fixture->dead_letters), ==, 0);
+  g_assert_cmpuint(tide_kafka_dead_letters_in_flight(fixture->dead_letters), ==, 0);
   g_autofree char *text = tide_kafka_dead_letters_describe_too_large(fixture->dead_letters, too_large);
   g_assert_nonnull(strstr(text, "topic '" DEAD_LETTERS
-                                "' takes no dead letter with a key and value of 4 bytes: raise max.message.bytes"));
+                                "' refuses a dead letter whose key and value have 4 bytes: raise max.message.bytes"));
   g_autoptr(GPtrArray) records = mock_kafka_read_topic(fixture->kafka, DEAD_LETTERS, 1, tide_now_us() + TIMEOUT_US);
   g_assert_cmpuint(records->len, ==, N_OF_BATCH - 1);
 }
@@ -160,7 +160,7 @@ FIXTURE_TEST("/kafka-dead-letters/what-waits-to-go-alone-comes-back")
   tide_kafka_dead_letters_poll(fixture->dead_letters, 0, &fixture->reports);
   tide_kafka_dead_letters_disconnect(fixture->dead_letters, &left);
   g_assert_cmpuint(left.n + fixture->reports.kept.n + fixture->reports.failed.n, ==, 100);
-  g_assert_cmpuint(tide_kafka_dead_letters_under_way(fixture->dead_letters), ==, 0);
+  g_assert_cmpuint(tide_kafka_dead_letters_in_flight(fixture->dead_letters), ==, 0);
   tide_dead_letter_jobs_clear(&left);
   mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
 }
@@ -176,7 +176,7 @@ TEST_OF(Fixture, GINT_TO_POINTER(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
   for (guint i = 0; i < 3; i++) {
     g_assert_cmpint(tide_kafka_dead_letters_send(fixture->dead_letters, job), ==, TIDE_KAFKA_DEAD_LETTER_FAILED);
     g_assert_nonnull(strstr(tide_kafka_dead_letters_trouble(fixture->dead_letters),
-                            "no producer for topic '" DEAD_LETTERS "' can be made: "));
+                            "cannot create a producer for topic '" DEAD_LETTERS "': "));
     g_assert_nonnull(strstr(tide_kafka_dead_letters_trouble(fixture->dead_letters), "Failed to create thread"));
   }
   atomic_store(&no_clients, FALSE);
@@ -217,7 +217,7 @@ FIXTURE_TEST("/kafka-dead-letters/C8-second-producer-that-cannot-be-made-is-trie
   send_jobs(fixture, 0, 1);
   await(fixture, &fixture->reports.failed, 1);
   g_assert_nonnull(strstr(tide_kafka_dead_letters_trouble(fixture->dead_letters), "Failed to create thread"));
-  g_assert_cmpuint(tide_kafka_dead_letters_under_way(fixture->dead_letters), ==, 0);
+  g_assert_cmpuint(tide_kafka_dead_letters_in_flight(fixture->dead_letters), ==, 0);
   atomic_store(&no_clients, FALSE);
   TideDeadLetterJob *job = tide_dead_letter_jobs_take(&fixture->reports.failed);
   g_assert_cmpint(tide_kafka_dead_letters_send(fixture->dead_letters, job), ==, TIDE_KAFKA_DEAD_LETTER_SENT);

@@ -220,7 +220,7 @@ test_until_end_ends_at_too_many(PipelineFixture *fixture, gconstpointer data)
   running_pipeline_wait_fatal(running);
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, TIDE_EXIT_DATA);
-  g_assert_nonnull(strstr(state.reason, "no more are kept: correct the configuration and restart"));
+  g_assert_nonnull(strstr(state.reason, "no more are written: correct the configuration and restart"));
   tide_pipeline_state_clear(&state);
   gint64 deadline_us = pipeline_fixture_deadline_us();
   while (running_pipeline_sum(running, "tidemark_messages_in_flight") !=

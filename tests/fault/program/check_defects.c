@@ -476,7 +476,7 @@ state_directory_of_another_process(CheckScene *scene)
 #define WAITS "waiting for it"
 #define HOLDS "is halted"
 #define AS_IT_SHOULD_BE "if it is the daemon of this configuration, which runs, that is as it should be"
-#define NOT_KEPT "dead letters cannot be kept"
+#define NOT_KEPT "cannot write dead letters"
 
 #define AT(section) G_STRUCT_OFFSET(CheckScene, section)
 

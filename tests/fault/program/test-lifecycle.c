@@ -532,7 +532,7 @@ PIPELINE_TEST("/lifecycle/dead-letters/C8-too-many-end-a-run-to-the-end")
   g_assert_cmpint(daemon_process_wait_end(&process, FIXTURE_TIMEOUT_US), ==, EXIT_DATA);
   g_autofree char *log = daemon_process_log(&process);
   g_assert_nonnull(strstr(log, "cannot go on: "));
-  g_assert_nonnull(strstr(log, "no more are kept: correct the configuration and restart"));
+  g_assert_nonnull(strstr(log, "no more are written: correct the configuration and restart"));
   g_assert_nonnull(strstr(log, " messages are left for the next start, which reads them again; "));
   g_assert_cmpuint(assert_ends_add_up(log), >=, 100);
 }

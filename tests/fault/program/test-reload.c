@@ -481,7 +481,7 @@ static void
 window_is_told(PipelineFixture *fixture, const DaemonProcess *daemon)
 {
   too_many_dead_letters(fixture, daemon);
-  g_free(WAIT_STATUS(daemon, " messages in the last 7200 s were to become dead letters"));
+  g_free(WAIT_STATUS(daemon, " messages in the last 7200 s would become dead letters"));
 }
 
 static const char *

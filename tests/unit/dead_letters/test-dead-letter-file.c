@@ -475,8 +475,8 @@ test_another_file_stays(Fixture *fixture, gconstpointer data)
     if (is_begun)
       continue;
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
-    g_assert_nonnull(strstr(error->message, "holds no dead letters"));
-    g_assert_false(tide_dead_letter_location_look(&fixture->options, &seen));
+    g_assert_nonnull(strstr(error->message, "is not a dead-letter file"));
+    g_assert_false(tide_dead_letter_location_check(&fixture->options, &seen));
     g_assert_cmpstr(seen->message, ==, error->message);
     assert_content(fixture, "", others[i]);
   }
@@ -490,7 +490,7 @@ test_another_file_that_comes_stays(Fixture *fixture, gconstpointer data)
   append(file, LETTER "first\n");
   g_assert_cmpint(g_remove(fixture->path), ==, 0);
   write_content(fixture, "somebody's\nwork");
-  append_fails(file, LETTER "second\n", TIDE_ERROR_IO, "holds no dead letters");
+  append_fails(file, LETTER "second\n", TIDE_ERROR_IO, "is not a dead-letter file");
   tide_dead_letter_file_free(file);
   assert_content(fixture, "", "somebody's\nwork");
 }

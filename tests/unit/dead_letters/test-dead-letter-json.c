@@ -170,8 +170,8 @@ test_what_is_no_dead_letter_is_refused(void)
   } cases[] = {
       {"", "no"},
       {"{\"topic\":\"m\",\"partition\":0,\"offset\":1", "JSON"},
-      {"{}", "names no topic"},
-      {"{\"topic\":\"m\",\"partition\":0}", "names no topic"},
+      {"{}", "topic, partition or offset is missing"},
+      {"{\"topic\":\"m\",\"partition\":0}", "topic, partition or offset is missing"},
       {"{\"topic\":\"m\",\"partition\":-1,\"offset\":1}", "'partition'"},
       {"{\"topic\":\"m\",\"partition\":2147483648,\"offset\":1}", "'partition'"},
       {"{\"topic\":\"m\",\"partition\":0,\"offset\":1e3}", "'offset'"},

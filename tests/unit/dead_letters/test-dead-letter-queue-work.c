@@ -24,7 +24,7 @@ typedef enum Answer {
 /* What the dead letters of the first offsets get, so many times, and what then. All others are kept. */
 static struct {
   _Atomic Answer answer;
-  _Atomic guint n_left;
+  _Atomic guint n_remaining;
   _Atomic Answer then;
 } answers[N_OFFSETS];
 
@@ -35,10 +35,10 @@ static _Atomic guint n_sent, n_polls;
 static void
 answer(gint64 offset, Answer answer, guint n_times, Answer then)
 {
-  atomic_store(&answers[offset].n_left, 0);
+  atomic_store(&answers[offset].n_remaining, 0);
   atomic_store(&answers[offset].then, then);
   atomic_store(&answers[offset].answer, answer);
-  atomic_store(&answers[offset].n_left, n_times);
+  atomic_store(&answers[offset].n_remaining, n_times);
 }
 
 static gboolean
@@ -47,11 +47,11 @@ takes_answer(const TideDeadLetterJob *job, Answer wanted)
   gint64 offset = job->dead_letter.offset;
   if (offset >= N_OFFSETS)
     return FALSE;
-  if (atomic_load(&answers[offset].n_left) == 0)
+  if (atomic_load(&answers[offset].n_remaining) == 0)
     return atomic_load(&answers[offset].then) == wanted;
   if (atomic_load(&answers[offset].answer) != wanted)
     return FALSE;
-  atomic_fetch_sub(&answers[offset].n_left, 1);
+  atomic_fetch_sub(&answers[offset].n_remaining, 1);
   return TRUE;
 }
 
@@ -108,7 +108,7 @@ tide_kafka_dead_letters_poll(TideKafkaDeadLetters *dead_letters, int timeout_ms,
 }
 
 guint32
-tide_kafka_dead_letters_under_way(const TideKafkaDeadLetters *dead_letters)
+tide_kafka_dead_letters_in_flight(const TideKafkaDeadLetters *dead_letters)
 {
   return dead_letters->sent.n;
 }
@@ -395,7 +395,7 @@ test_what_cannot_be_sent_is_sent_later(Fixture *fixture, gconstpointer data)
   submit(fixture, 1);
   await_stalled(fixture, TRUE);
   g_autofree char *text = tide_dead_letter_queue_stall_text(fixture->dead_letters);
-  g_assert_cmpstr(text, ==, "dead letters cannot be kept: it takes none");
+  g_assert_cmpstr(text, ==, "cannot write dead letters: it takes none");
   await_retries(fixture, 2);
   answer(0, KEPT, 0, KEPT);
   g_assert_cmpuint(await_kept(fixture, 2), ==, 3);
@@ -439,8 +439,8 @@ test_stop_keeps_nothing_and_says_so(void)
   }
   g_test_trap_subprocess(NULL, 0, 0);
   g_test_trap_assert_passed();
-  g_test_trap_assert_stderr("*no dead letter waits any more*");
-  g_test_trap_assert_stderr_unmatched("*can be kept again*");
+  g_test_trap_assert_stderr("*no dead letter is waiting any longer*");
+  g_test_trap_assert_stderr_unmatched("*can be written again*");
 }
 
 /* Too many, and one of those before them is not kept yet: that is still waited for. */

@@ -142,12 +142,12 @@ TEST("/status-view/lag-that-is-read-is-told-apart")
 TEST("/status-view/the-reason-is-said-once")
 {
   static const char json[] =
-      "{\"reason\":\"100 of 700 messages were to become dead letters: correct "
-      "it\",\"bottleneck\":{\"limit\":\"dead_letters\",\"why\":\"all partitions pause: 100 of 700 messages were to "
+      "{\"reason\":\"100 of 700 messages would become dead letters: correct "
+      "it\",\"bottleneck\":{\"limit\":\"dead_letters\",\"why\":\"all partitions pause: 100 of 700 messages would "
       "become dead letters: correct it\"},\"restart\":{\"good_now\":false,\"why\":\"none is lost; a disk is "
-      "full\"},\"dead_letters\":{\"stalled\":\"100 of 700 messages were to become dead letters: correct it\"}}";
+      "full\"},\"dead_letters\":{\"stalled\":\"100 of 700 messages would become dead letters: correct it\"}}";
   g_autofree char *text = view_of(json);
-  g_assert_nonnull(strstr(text, "\nReason        100 of 700 messages were to become dead letters: correct it\n"));
+  g_assert_nonnull(strstr(text, "\nReason        100 of 700 messages would become dead letters: correct it\n"));
   g_assert_nonnull(strstr(text, "\nLimited by    dead_letters: all partitions pause: see the reason above\n"));
   g_assert_nonnull(strstr(text, "\nRestart now   better not: none is lost; a disk is full\n"));
   g_assert_nonnull(strstr(text, "\n              see the reason above\n"));
