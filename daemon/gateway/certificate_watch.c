@@ -27,9 +27,9 @@ tide_certificate_warning(gint64 end_s, gint64 now_s)
   g_autoptr(GDateTime) end = g_date_time_new_from_unix_utc(end_s);
   g_autofree char *date = end != NULL ? g_date_time_format(end, "%Y-%m-%d") : g_strdup("an unknown day");
   if (end_s <= now_s)
-    return g_strdup_printf("has ended on %s", date);
+    return g_strdup_printf("expired on %s", date);
   g_autofree char *days = tide_count_of((guint64)((end_s - now_s) / DAY_S), "day", NULL);
-  return g_strdup_printf("ends in %s, on %s", days, date);
+  return g_strdup_printf("expires in %s, on %s", days, date);
 }
 
 static void
@@ -39,7 +39,7 @@ warn(TideLogLimit *limit, const char *whose, const char *gateway, gint64 end_s)
   guint64 suppressed;
   if (warning != NULL && tide_log_limit_pass(limit, tide_now_us(), WARNING_INTERVAL_US, &suppressed))
     tide_log_fields(TIDE_LOG_WARNING, "certificate-ends", TIDE_LOG_FIELDS({"GATEWAY", gateway}),
-                    "%s '%s' %s: after that no connection to it can be made; renew it", whose, gateway, warning);
+                    "%s '%s' %s; renew it, since connections to the gateway fail afterwards", whose, gateway, warning);
 }
 
 void
@@ -50,5 +50,5 @@ tide_certificate_watch_note(TideCertificateWatch *watch, TideCertificateEnds end
   if (ends.own_s != 0)
     tide_gauge_set(watch->own_end_gauge, ends.own_s);
   warn(&watch->peer_limit, "the certificate of gateway", watch->gateway, ends.peer_s);
-  warn(&watch->own_limit, "our certificate for gateway", watch->gateway, ends.own_s);
+  warn(&watch->own_limit, "the daemon's certificate for gateway", watch->gateway, ends.own_s);
 }

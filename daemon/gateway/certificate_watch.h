@@ -23,10 +23,11 @@ typedef struct TideCertificateWatch {
 /* @gateway: its name; borrowed. */
 void tide_certificate_watch_init(TideCertificateWatch *watch, const char *gateway, TideMetrics *metrics);
 
-/* Of a connection that was made. Logs. Threads: any. */
+/* Notes the end dates of a new connection's certificates. Logs. Threads: any. */
 void tide_certificate_watch_note(TideCertificateWatch *watch, TideCertificateEnds ends);
 
-/* "ends in 12 days, on 2026-12-04"; NULL while that is far off, or there is no end. (transfer full) (nullable) */
+/* "expires in 12 days, on 2026-12-04"; NULL while that is far off, or if it never expires. (transfer full)
+ * (nullable) */
 char *tide_certificate_warning(gint64 end_s, gint64 now_s);
 
 G_END_DECLS

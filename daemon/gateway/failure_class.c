@@ -6,22 +6,23 @@
 
 static const char remedy_missing[] = "create the table with: tidemark tables create";
 static const char remedy_disabled[] = "enable the table in the HBase shell with: enable '" TIDE_REMEDY_TABLE "'";
-/* All that a putMultiple says of a disabled table is that nobody serves its regions. */
-static const char remedy_perhaps_disabled[] = "if this lasts, see whether the table is enabled";
+/* A putMultiple on a disabled table only reports that no server has its regions. */
+static const char remedy_perhaps_disabled[] = "if this persists, check if the table is enabled";
 static const char remedy_family[] =
     "add the column family in the HBase shell with: alter '" TIDE_REMEDY_TABLE "', 'FAMILY'";
 static const char remedy_namespace[] = "create the namespace in the HBase shell with: create_namespace 'NAME'";
-static const char remedy_access[] = "let the gateway's user write the table, in the HBase shell with: grant";
-static const char remedy_quota[] = "raise the table's space quota, or delete what it holds";
+static const char remedy_access[] =
+    "grant the gateway's user write access to the table, in the HBase shell with: grant";
+static const char remedy_quota[] = "raise the table's space quota, or delete data from it";
 static const char remedy_throttled[] =
-    "HBase asks for a wait: see in the HBase shell whether a quota is why, with: list_quotas";
-static const char remedy_nameless[] = "the region server's log says why; where it is that a call has too many rows "
+    "HBase throttles the request: check for a quota in the HBase shell, with: list_quotas";
+static const char remedy_nameless[] = "the region server's log has the cause; if calls have too many rows "
                                       "(hbase.rpc.rows.size.threshold.reject), lower 'batch.max_rows' and restart";
-static const char remedy_unreached[] =
-    "the gateway's own log says why its tries at HBase failed: a server, ZooKeeper, hbase:meta, a Kerberos ticket";
-static const char remedy_read_only[] = "end the read-only mode of the gateway, or of the table";
+static const char remedy_unreached[] = "the gateway's log shows why its attempts to reach HBase failed: a server, "
+                                       "ZooKeeper, hbase:meta, a Kerberos ticket";
+static const char remedy_read_only[] = "end the read-only mode of the gateway or of the table";
 
-/* What an exception's name or the begin of its message means. */
+/* What an exception's name, or the beginning of its message, means. */
 typedef struct FailureText {
   const char *text;
   TideFailure failure;
@@ -35,7 +36,7 @@ typedef struct FailureText {
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_RETRY, .remedy = text                                                                      \
   }
-/* The gateway itself has no answer of the region server, which may still be at work on it. */
+/* The gateway got no answer from the region server, which may still execute the call. */
 #define IN_DOUBT                                                                                                       \
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_UNKNOWN                                                                                    \
@@ -52,7 +53,7 @@ typedef struct FailureText {
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_POISON, .is_certain = TRUE                                                                 \
   }
-/* The region server's words on the whole of a call, part of which it may take. */
+/* The region server refused the whole call, but may accept parts of it. */
 #define TOO_LARGE                                                                                                      \
   {                                                                                                                    \
     .outcome = TIDE_OUTCOME_POISON, .is_for_size = TRUE                                                                \
@@ -62,8 +63,8 @@ typedef struct FailureText {
     .outcome = TIDE_OUTCOME_POISON                                                                                     \
   }
 
-/* Java classes, without their packages. RETRY is of those that say that the region server did not begin, or has ended;
- * names that are not here: see of_unknown_name(). */
+/* Java classes, without packages. RETRY: the region server did not begin, or has ended. For other names see
+ * of_unknown_name(). */
 static const FailureText exceptions[] = {
     {"TableNotFoundException", SUSPEND(remedy_missing)},
     {"TableNotEnabledException", SUSPEND(remedy_disabled)},
@@ -74,7 +75,7 @@ static const FailureText exceptions[] = {
     {"AccessControlException", SUSPEND(remedy_access)},
     {"SpaceLimitingException", SUSPEND(remedy_quota)},
     {"QuotaExceededException", SUSPEND(remedy_quota)},
-    /* These are of DoNotRetryIOException, and pass all the same. */
+    /* These are DoNotRetryIOExceptions but temporary all the same. */
     {"RegionServerStoppedException", RETRY},
     {"RegionServerAbortedException", RETRY},
     {"RpcThrottlingException", RETRY_BUT(remedy_throttled)},
@@ -95,7 +96,7 @@ static const FailureText exceptions[] = {
     {"ConnectException", RETRY}, /* nothing was sent */
     {"NoRouteToHostException", RETRY},
     {"UnknownHostException", RETRY},
-    {"SaslException", RETRY_BUT(remedy_unreached)}, /* of the gateway's own ticket, beside region servers it knows */
+    {"SaslException", RETRY_BUT(remedy_unreached)}, /* the gateway's own ticket, for region servers it knows */
     {"StoppedRpcClientException", RETRY},
     {"DroppedSnapshotException", RETRY},
     {"OutOfMemoryError", RETRY},
@@ -113,9 +114,9 @@ static const FailureText exceptions[] = {
     {"UnsupportedOperationException", SUSPECT},
 };
 
-/* Messages without a name before them, by how they begin: the client's own, and those of nameless wrappers. */
+/* Messages without a class name, by their beginning: the client's own, and those of nameless wrappers. */
 static const FailureText messages[] = {
-    {"Failed after attempts=", IN_DOUBT},                 /* of which any may have timed out */
+    {"Failed after attempts=", IN_DOUBT},                 /* any of them may have timed out */
     {"Backoff time of ", IN_DOUBT_BUT(remedy_throttled)}, /* ... 7200000ms would exceed operation timeout */
     /* ... prior to executing any actions. */
     {"Operation timeout exceeded during resolution of region locations", RETRY_BUT(remedy_unreached)},
@@ -124,10 +125,10 @@ static const FailureText messages[] = {
     {"Region moved to", RETRY},
     {"Run out of memory", RETRY},
     {"Call id=", IN_DOUBT},                /* ... waitTime=10002, rpcTimeout=10000 */
-    {"Requested row out of range", RETRY}, /* by a stale map of regions */
+    {"Requested row out of range", RETRY}, /* the map of regions is stale */
     {"Insufficient permissions", SUSPEND(remedy_access)},
-    /* Space quotas, by their policies: "NO_INSERTS Puts are disallowed due to a space quota." That of DISABLE disables
-     * the table, and says "DISABLE This table is disabled due to violating a space quota." while it does so. */
+    /* Space quotas, by policy: "NO_INSERTS Puts are disallowed due to a space quota." The policy DISABLE disables the
+     * table, and reports "DISABLE This table is disabled due to violating a space quota." meanwhile. */
     {"NO_INSERTS ", SUSPEND(remedy_quota)},
     {"NO_WRITES ", SUSPEND(remedy_quota)},
     {"NO_WRITES_COMPACTIONS ", SUSPEND(remedy_quota)},
@@ -148,7 +149,7 @@ static const FailureText messages[] = {
     {"Internal error processing", SUSPECT},
 };
 
-/* Wrappers: what counts is what they say. */
+/* Wrappers: only the wrapped message counts. */
 static const char *const wrappers[] = {"DoNotRetryIOException",
                                        "IOException",
                                        "RemoteException",
@@ -166,9 +167,9 @@ const TideOutcomeKind tide_outcomes[] = {
     [TIDE_OUTCOME_POISON] = {.name = "poison", .rank = 1, .is_lane_failure = TRUE}, /* a row is suspected so far */
 };
 
-/* A class that is not in the table. HBase's client tries again by itself whatever may pass, and then names only the
- * class: nobody knows whether a region server still works on one of its attempts. With its package it comes from where
- * nothing was tried again, as of coprocessors. */
+/* Classifies a class that is not in the table. HBase's client retries temporary failures itself and then names only the
+ * class, so a region server may still execute one of its attempts. A name with a package comes from code without
+ * retries, such as coprocessors. */
 static TideFailure
 of_unknown_name(const char *qualified_name, gboolean for_good)
 {
@@ -180,9 +181,9 @@ of_unknown_name(const char *qualified_name, gboolean for_good)
                                                     : (TideFailure)IN_DOUBT;
 }
 
-/* One failure: "org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=...", a name alone, or a message
- * alone. Only how it begins is looked at: what follows may quote row keys, and so anything.
- * @for_good: the gateway said that it is not worth trying again */
+/* Classifies one failure: "org.apache.hadoop.hbase.RegionTooBusyException: Over memstore limit=...", a class name, or a
+ * message. Only the beginning counts, since the rest may quote row keys, and so anything.
+ * @for_good: the gateway reported the failure as permanent */
 static TideFailure
 of_member(const char *text, gboolean for_good)
 {
@@ -208,7 +209,7 @@ of_member(const char *text, gboolean for_good)
       return messages[i].failure;
   if (g_str_has_suffix(text, " is disabled.") || g_str_has_suffix(text, " is disabled"))
     return (TideFailure)SUSPEND(remedy_disabled);
-  /* All that HBase says of a table that is not there is the table's name: "METRIC" or "ns:METRIC". */
+  /* For a missing table HBase reports only the table's name: "METRIC" or "ns:METRIC". */
   if (*text != '\0' && strspn(text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.:-") == strlen(text) &&
       strcmp(text, "null") != 0)
     return (TideFailure)SUSPEND(remedy_missing);
@@ -224,7 +225,7 @@ worse_of(TideFailure a, TideFailure b)
   return worse;
 }
 
-/* What the exceptions of a putMultiple are counted by: ": 2 times, " behind each. Returns NULL when none follows. */
+/* Finds the count after an exception of a putMultiple: ": 2 times, ". Returns NULL if there is none. */
 static const char *
 find_count(const char *text, const char **ret_behind)
 {
@@ -242,7 +243,7 @@ find_count(const char *text, const char **ret_behind)
   return NULL;
 }
 
-/* "A: 2 times, B: 1 time, servers with issues: host,16020,1 " - or its begin, when it was too long. */
+/* Classifies "A: 2 times, B: 1 time, servers with issues: host,16020,1 ", or its beginning if it was too long. */
 static TideFailure
 of_members(const char *text, gboolean for_good)
 {
@@ -260,7 +261,7 @@ of_members(const char *text, gboolean for_good)
   return is_first ? (TideFailure)IN_DOUBT : worst;
 }
 
-/* The client puts the name of its gateway in front of all that went wrong there. */
+/* The client puts the gateway's name before each of its errors. */
 static const char *
 skip_gateway_name(const char *text)
 {
@@ -269,7 +270,7 @@ skip_gateway_name(const char *text)
   return end != NULL ? end + sizeof behind - 1 : text;
 }
 
-/* The gateway's own words: what reply_reader.c puts before them says whether canRetry was FALSE. */
+/* Skips the introduction that reply_reader.c adds to the gateway's message; it shows if canRetry was FALSE. */
 static const char *
 skip_introduction(const char *message, gboolean *ret_for_good)
 {
@@ -310,10 +311,10 @@ tide_failure_of(const GError *error)
     return (TideFailure){.outcome = TIDE_OUTCOME_NOT_SENT};
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_GATEWAY))
     return of_answer(error->message);
-  /* Of each row alone it may be the limit that is wrong, which others' success shows. */
+  /* For a single row the limit may be wrong, which the success of other rows shows. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_TOO_BIG))
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON, .is_for_size = TRUE};
-  /* An unforeseen exception of the handler: of a bad row as of a broken gateway. */
+  /* An unforeseen exception of the handler may be caused by a bad row or a broken gateway. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_APPLICATION))
     return (TideFailure){.outcome = TIDE_OUTCOME_POISON};
   return (TideFailure)RETRY;

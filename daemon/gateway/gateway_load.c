@@ -2,12 +2,12 @@
 
 #include "util/clock.h"
 
-/* A call takes as long as its rows and so many more: 0.55 ms for one row, 40 us for each of a thousand (measured with
- * HBase 2.6.1 on one host). So large and small calls can be compared. */
+/* Cost of a call, in rows: 0.55 ms for one row, 40 us for each of a thousand (measured with HBase 2.6.1 on one host).
+ * It makes large and small calls comparable. */
 #define CALL_COST_ROWS 14
 
-/* Each call is an eighth of the average: a change shows after a few calls, and one odd call is forgotten after twenty.
- */
+/* Each call has a weight of one eighth in the average: a change shows after a few calls, and an outlier is forgotten after
+ * twenty. */
 #define AVERAGE_CALLS 8
 
 #define SLOW_FROM 4 /* times the fastest */
@@ -44,7 +44,7 @@ guint32
 tide_gateway_load_allowed(TideGatewayLoad *load, gint64 now_us)
 {
   gboolean pauses = load->n_allowed >= load->slow_start_limit && load->n_allowed < TIDE_GATEWAY_MAX_ALLOWED;
-  /* What is allowed and not used tells nothing: then there is nothing to learn from more. */
+  /* An unused limit shows nothing, so it does not grow. */
   if (pauses && load->n_connections >= load->n_allowed && now_us >= load->grows_us) {
     load->n_allowed++;
     load->grows_us = now_us + load->growth_pause_us;
@@ -75,7 +75,7 @@ row_us(const TideGatewayLoad *load)
   return load->call_us / (load->call_rows + CALL_COST_ROWS);
 }
 
-/* The least time for a row of those that are measured; 0: none is. */
+/* The shortest time per row of all measured gateways; 0: none. */
 static double
 fastest_row_us(const TideGatewayLoads *loads)
 {
@@ -110,7 +110,7 @@ judge_speed(const TideGatewayLoads *loads, TideGatewayLoad *load, gint64 now_us)
     load->slow = TRUE;
 }
 
-/* One works since, or nobody has tried it since. */
+/* Whether another gateway may work: it has succeeded since, or was not tried since. */
 static gboolean
 another_may_work(const TideGatewayLoads *loads, const TideGatewayLoad *failing)
 {
@@ -148,7 +148,7 @@ tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideC
   return FALSE;
 }
 
-/* How much @n_connections would be felt at @load, in connections to a gateway that is not slow. */
+/* The load of @n_connections at @load, expressed in connections to a gateway that is not slow. */
 static double
 weight(const TideGatewayLoads *loads, const TideGatewayLoad *load, guint32 n_connections)
 {

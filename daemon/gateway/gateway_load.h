@@ -1,74 +1,74 @@
-/* What is known of each gateway's load, which one the next writer should connect to, and when a writer should move:
- * arithmetic alone, no lock and no thread; the times that are passed in are monotonic.
+/* Keeps each gateway's load, and decides where the next writer connects and when a writer moves. Pure arithmetic
+ * without locks or threads; all times are monotonic.
  *
- * Choice. A writer has one connection and one call at a time, so the calls that a gateway can have at work are its
- * connections: the least outstanding gateway is the one with the fewest, and load is even when counts are. Speed weighs
- * in only where gateways differ much, as calls differ by themselves, with their size and regions: a gateway is slow
- * when its time for a row is four times the fastest one's in three calls and over a second (a pause of its JVM is over
- * by then), and no longer slow below twice. A connection to a slow gateway counts as many times as it is slower, so at
- * 5 ms against 2 s nobody stays there. What nobody is connected to for a minute is measured anew, by whoever moves
+ * Choice. A writer has one connection and one call at a time, so a gateway's connections are its calls in progress. The
+ * gateway with the fewest connections is the least loaded. Speed counts only for large differences, because the
+ * duration of calls varies with their size and regions. A gateway is slow if its time per row was four times that of
+ * the fastest one in three calls and over a second, which is longer than a pause of its JVM; below twice it is no
+ * longer slow. A connection to a slow gateway counts as many times as it is slower: with 5 ms against 2 s, no
+ * connection stays there. A gateway without connections for a minute is measured anew by the next writer that moves
  * there.
  *
- * Damping. A connection stays for two seconds at least before it moves, and in all at most four move in a second: so
- * many as can be seen in the counts before the next one decides.
+ * Damping. A connection stays for at least two seconds, and at most four connections move in a second, so that the
+ * counts show a move before the next decision.
  *
- * Slow start. A gateway that came (back) may have one connection, and one more with each acknowledged call: doubling
- * with each round of calls, as fast as it proves to be. One that closes new connections at once while others work has
- * its threads or queue full: it may have those that work, and one more after a pause that doubles from 1 s to 60 s.
+ * Slow start. A gateway that appears (again) may have one connection, plus one for each acknowledged call, which
+ * doubles them in each round of calls. One that closes new connections at once while others work has no free thread or
+ * queue entry: it may keep the working connections, and gets another after a pause that doubles from 1 s to 60 s.
  *
- * Breaker. Five calls in a row that fail while another gateway has acknowledged some, or is up and nobody is connected
- * to it, open it: for 1 s at first and doubling to five minutes, then is probed, starts slowly, and the first failure
- * opens it again. Where all gateways fail it is not the gateways, and none opens. */
+ * Breaker. It opens after five failed calls in a row while another gateway has acknowledged some, or is up without
+ * connections. It stays open for 1 s, doubling to five minutes; then the gateway is probed and starts slowly, and the
+ * first failure opens it again. If all gateways fail, the cause is elsewhere, and none opens. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* As many connections as there can be writers. */
+/* As many connections as there may be writers. */
 #define TIDE_GATEWAY_MAX_ALLOWED 256
 
-/* A circuit that is to be open for so long has been so for as long before: that passes by itself no more. */
+/* A circuit about to be open for this long has been open as long before: the failure is persistent. */
 #define TIDE_GATEWAY_LASTING_US (32 * G_USEC_PER_SEC)
 
 typedef enum TideCallEnd {
   TIDE_CALL_END_WRITTEN,
-  TIDE_CALL_END_BAD_ROW,   /* answered that a row can never be written: no fault of the gateway's */
-  TIDE_CALL_END_REFUSED,   /* answered with another error, or found to be another service or wrongly set up: not full */
-  TIDE_CALL_END_NO_ANSWER, /* cut, timed out, or not understood */
+  TIDE_CALL_END_BAD_ROW,   /* answered that a row cannot be written: not the gateway's failure */
+  TIDE_CALL_END_REFUSED,   /* answered with another error, or is another service or misconfigured: not full */
+  TIDE_CALL_END_NO_ANSWER, /* cut off, timed out, or not understood */
 } TideCallEnd;
 
 typedef struct TideGatewayLoad {
-  gboolean usable;       /* kept by the owner: probes find it up, and its circuit is not open */
-  gboolean circuit_open; /* the breaker is open for its calls: those who are connected should leave */
+  gboolean usable;       /* set by the owner: probes find it up, and its circuit is closed */
+  gboolean circuit_open; /* the breaker is open for its calls: connected writers should leave */
   guint32 n_connections;
-  guint32 n_verified; /* of these, how many have carried an answer */
-  /* how many it may have */
+  guint32 n_verified; /* of these, connections that have carried an answer */
+  /* Limit of connections. */
   guint32 n_allowed;
-  guint32 slow_start_limit; /* up to here one more with each acknowledged call, above it one after each pause */
-  gint64 grows_us;          /* when the pause is over */
+  guint32 slow_start_limit; /* below this, grows with each acknowledged call; above, after each pause */
+  gint64 grows_us;          /* end of the pause */
   gint64 growth_pause_us;   /* the next pause */
-  /* moving averages of acknowledged calls; 0: not measured */
+  /* Moving averages of acknowledged calls; 0: not measured. */
   double call_us;
   double call_rows;
-  gint64 called_us; /* when the last call ended */
+  gint64 called_us; /* end of the last call */
   gint64 acknowledged_us;
-  /* slow? */
+  /* Slowness. */
   gboolean slow;
-  guint32 slow_calls; /* in a row */
+  guint32 slow_calls; /* slow calls in a row */
   gint64 slow_since_us;
-  /* breaker */
-  guint32 failures; /* calls in a row */
+  /* The breaker. */
+  guint32 failures; /* failed calls in a row */
   gint64 failing_since_us;
-  gint64 circuit_open_us; /* for how long it was open last; 0: none since the last acknowledged call */
+  gint64 circuit_open_us; /* duration of the last opening; 0: none since the last acknowledged call */
 } TideGatewayLoad;
 
-/* All gateways, for what is judged between them. */
+/* All gateways, for comparisons. */
 typedef struct TideGatewayLoads {
   TideGatewayLoad *loads; /* owned array */
   guint32 n;
-  guint32 first;   /* who is asked first where all is equal, so that processes do not all begin with the same */
-  gint64 moves_us; /* nobody moves before */
+  guint32 first;   /* checked first among equals, so that processes start with different gateways */
+  gint64 moves_us; /* no connection moves earlier */
 } TideGatewayLoads;
 
 typedef struct TideCallMeasure {
@@ -78,25 +78,25 @@ typedef struct TideCallMeasure {
   gint64 duration_us;
 } TideCallMeasure;
 
-/* Found up by a probe. @was_away: a probe had failed before, or its circuit was open. */
+/* A probe has found the gateway up. @was_away: an earlier probe failed, or its circuit was open */
 void tide_gateway_load_came_back(TideGatewayLoad *load, gboolean was_away);
 
-/* How many connections it may have now; asking lets a pause that is over count. */
+/* The current limit of connections; also applies the end of a pause. */
 guint32 tide_gateway_load_allowed(TideGatewayLoad *load, gint64 now_us);
-/* A new connection was closed before it had carried an answer, while others carry theirs. */
+/* A new connection was closed before it carried an answer, while others work. */
 void tide_gateway_load_closed_at_once(TideGatewayLoad *load, gint64 now_us);
-/* The breaker opens. Returns: when it closes again. */
+/* Opens the breaker. Returns when it closes again. */
 gint64 tide_gateway_load_open_circuit(TideGatewayLoad *load, gint64 now_us);
 
-/* A call through gateway @index has ended. Returns: TRUE when its breaker should open. */
+/* A call through gateway @index has ended. Returns TRUE if its breaker should open. */
 gboolean tide_gateway_loads_note_call(TideGatewayLoads *loads, guint32 index, const TideCallMeasure *measure,
                                       gint64 now_us);
 
-/* The gateway that the next connection should go to; -1 when none is usable, or with @must_have_room none may have one
- * more. */
+/* The gateway for the next connection; -1 if none is usable, or, with @must_have_room, if none may have another
+ * connection. */
 int tide_gateway_loads_best(TideGatewayLoads *loads, gboolean must_have_room, gint64 now_us);
 
-/* Where a connection of gateway @index, open since @opened_us, should go; -1: it stays. Else it counts as a move. */
+/* Where a connection of gateway @index, open since @opened_us, should move, which counts as a move; -1: it stays. */
 int tide_gateway_loads_move_to(TideGatewayLoads *loads, guint32 index, gint64 opened_us, gint64 now_us);
 
 G_END_DECLS

@@ -1,4 +1,4 @@
-/* The thread that probes one gateway while it is not known to be up, and says so when that lasts. */
+/* The thread that probes one gateway while it is not known to be up, and reports persistent failures. */
 #include "gateway/cluster_memory.h"
 #include "gateway/gateways_private.h"
 
@@ -7,21 +7,21 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-/* A gateway on the same network answers a probe in milliseconds; a guess that is wrong costs this long. */
+/* A gateway on the same network answers a probe within milliseconds; a wrong guess of its mode costs this time. */
 #define PROBE_TIMEOUT_MS 1000
 
-/* Longer than the first probe of any gateway takes, in every mode. */
+/* Longer than the first probe of a gateway takes in all modes. */
 #define ALL_ASKED_US (10 * TIDE_US_PER_S)
 
-/* While a gateway is down: as a writer's backoff, but short enough that its return is noticed. */
+/* Pause between probes while a gateway is down: like a writer's backoff, but short enough to notice its return. */
 #define PROBE_PAUSE_MIN_US (100 * TIDE_US_PER_MS)
 #define PROBE_PAUSE_MAX_US (5 * TIDE_US_PER_S)
 
-/* The same gateway's last error is logged when it changes, else this often. */
+/* The last error of a gateway is logged when it changes, otherwise at this interval. */
 #define ERROR_LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
-/* A gateway that is restarted is back within so long (its JVM needs 5 to 15 s); until then it is no warning, but while
- * no other is up. */
+/* A restarted gateway returns within this time (its JVM needs 5 to 15 s). Until then it causes no warning, unless no
+ * other gateway is up. */
 #define RESTART_US (30 * TIDE_US_PER_S)
 #define RESTART_ALONE_US (5 * TIDE_US_PER_S)
 
@@ -48,31 +48,31 @@ note_asked_locked(TideGateway *gateway)
   tide_cond_broadcast(&gateway->gateways->changed);
 }
 
-/* Whether the change from @remembered may be accepted: waits until each gateway was asked once, and all that have told
- * a cluster must have told the same. @ret_disagreement: (transfer full): what to say where they have not */
+/* Whether the change from @remembered may be accepted. Waits until each gateway was asked once; all that reported a
+ * cluster must have reported the same. @ret_disagreement: (transfer full): the difference */
 static gboolean
 agree_on_change_locked(TideGateway *gateway, const char *cluster, const char *remembered, char **ret_disagreement)
 {
   TideGateways *gateways = gateway->gateways;
   gint64 deadline_us = tide_now_us() + ALL_ASKED_US;
-  gateway->first_probe.told_cluster = g_strdup(cluster);
+  gateway->first_probe.reported_cluster = g_strdup(cluster);
   note_asked_locked(gateway);
   while (!gateways->stopped && !were_all_asked_locked(gateways) && tide_now_us() < deadline_us)
     tide_cond_wait_until(&gateways->changed, &gateways->lock, deadline_us);
   for (guint32 i = 0; i < gateways->n && gateways->cluster == NULL; i++) {
     const TideGateway *other = &gateways->gateways[i];
-    if (other->first_probe.told_cluster == NULL || strcmp(other->first_probe.told_cluster, cluster) == 0)
+    if (other->first_probe.reported_cluster == NULL || strcmp(other->first_probe.reported_cluster, cluster) == 0)
       continue;
     *ret_disagreement = g_strdup_printf(
-        "'%s' is of HBase cluster %s, and '%s' of %s; only gateways of %s get rows, as before", gateway->endpoint->text,
-        cluster, other->endpoint->text, other->first_probe.told_cluster, remembered);
+        "'%s' belongs to HBase cluster %s, and '%s' to %s; only gateways of %s get rows, as before",
+        gateway->endpoint->text, cluster, other->endpoint->text, other->first_probe.reported_cluster, remembered);
     return FALSE;
   }
-  return !gateways->stopped; /* by whoever stopped nothing was accepted */
+  return !gateways->stopped; /* a stop accepts nothing */
 }
 
-/* The first cluster that is told is the daemon's, unless this host remembers another. @ret_is_ours: @cluster is the
- * one. FALSE with @error: what this host remembers cannot be read. */
+/* The first reported cluster becomes the daemon's, unless this host remembers another. @ret_is_ours: whether @cluster
+ * is the daemon's. Returns FALSE with @error if the remembered cluster cannot be read. */
 static gboolean
 take_cluster(TideGateway *gateway, const char *cluster, gboolean *ret_is_ours, GError **error)
 {
@@ -96,33 +96,32 @@ take_cluster(TideGateway *gateway, const char *cluster, gboolean *ret_is_ours, G
   *ret_is_ours = strcmp(gateways->cluster, cluster) == 0;
   tide_mutex_unlock(&gateways->lock);
   if (disagreement != NULL)
-    tide_log(
-        TIDE_LOG_CRIT, "cluster-change-refused",
-        "--accept-cluster-change is not followed, for the gateways differ: %s: name in 'hbase.gateways' only those of "
-        "the cluster that is meant, and start again",
-        disagreement);
+    tide_log(TIDE_LOG_CRIT, "cluster-change-refused",
+             "--accept-cluster-change rejected, because the gateways differ: %s; leave only gateways of the intended "
+             "cluster in 'hbase.gateways', and start again",
+             disagreement);
   if (!is_taken)
     return TRUE;
   if (is_changed)
     tide_log(TIDE_LOG_WARNING, "cluster-changed",
-             "the gateways are of HBase cluster %s, and not of %s as before, which was accepted: what was written "
-             "before is not there unless it was moved",
+             "the gateways belong to HBase cluster %s instead of %s, which was accepted; rows written before are "
+             "missing unless they were moved",
              cluster, remembered);
   g_autoptr(GError) failure = NULL;
   if (!tide_cluster_memory_write(cluster, &failure))
-    tide_log(TIDE_LOG_WARNING, "cluster-unkept", "%s; the next start takes any cluster, and tries again",
+    tide_log(TIDE_LOG_WARNING, "cluster-unkept", "%s; the next start accepts any cluster, and tries to record it again",
              failure->message);
   return TRUE;
 }
 
-/* What a probe learnt. */
+/* The result of a probe. */
 typedef struct Finding {
   TideWireMode mode;
-  gboolean tells_cluster;
-  char *mismatch; /* owned: it is of another cluster; NULL: it is not */
+  gboolean reports_cluster;
+  char *mismatch; /* owned: it belongs to another cluster; NULL: it does not */
 } Finding;
 
-/* Takes what a probe found; the error when this gateway cannot be used beside the others. */
+/* Adopts the result of a probe; sets an error if this gateway cannot be used together with the others. */
 static void
 adopt_locked(TideGateway *gateway, const Finding *finding)
 {
@@ -146,7 +145,7 @@ adopt_locked(TideGateway *gateway, const Finding *finding)
   }
   gateway->mode = mode;
   gateway->mode_known = TRUE;
-  gateway->cluster = finding->tells_cluster ? gateways->cluster : NULL;
+  gateway->cluster = finding->reports_cluster ? gateways->cluster : NULL;
   tide_gateway_load_came_back(tide_gateway_load_of(gateway),
                               gateway->probes.was_up && gateway->state != GATEWAY_SUSPECT);
   gateway->state = GATEWAY_UP;
@@ -175,17 +174,17 @@ log_last_error(TideGateway *gateway, const char *last_error, TideLogLevel level,
   gateway->probes.error_logged_level = level;
   if (level == TIDE_LOG_CRIT) {
     tide_log_fields(TIDE_LOG_CRIT, "gateway-refused", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-                    "gateway refused, it gets no rows: %s", last_error);
+                    "gateway refused: %s; it gets no rows", last_error);
     return;
   }
   tide_log_fields(level, "gateway-down", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-                  "gateway not usable: %s; it is tried again until it is", last_error);
+                  "gateway unavailable: %s; retrying", last_error);
 }
 
-/* What a probe found, with the lock taken only for what others see. */
+/* The result of a probe as others see it; the lock is taken only for that. */
 typedef struct ProbeResult {
-  GatewayState before; /* GATEWAY_REMOVED: it is nothing to us any more */
-  gboolean is_new;     /* the last error */
+  GatewayState before; /* GATEWAY_REMOVED: it is no longer used */
+  gboolean is_new;     /* the last error is new */
   gboolean others_up;
   char *last_error; /* owned */
 } ProbeResult;
@@ -207,7 +206,7 @@ take_result(TideGateway *gateway, const Finding *finding, const GError *error)
       gateway->state = GATEWAY_DOWN;
       set_last_error_locked(gateway, error->message);
       if (!g_error_matches(error, TIDE_ERROR, TIDE_ERROR_CONNECT))
-        gateway->mode_known = FALSE; /* it may have come back in another mode */
+        gateway->mode_known = FALSE; /* it may return in another mode */
     }
     tide_gateway_show_locked(gateway);
     result.last_error = g_strdup(gateway->last_error);
@@ -218,7 +217,7 @@ take_result(TideGateway *gateway, const Finding *finding, const GError *error)
   return result;
 }
 
-/* Asks the gateway, without the lock. FALSE with @error: it cannot be used. */
+/* Asks the gateway, without the lock. Returns FALSE with @error if it cannot be used. */
 static gboolean
 ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError **error)
 {
@@ -228,23 +227,22 @@ ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError
   if (!tide_gateway_probe(gateway->endpoint, request, PROBE_TIMEOUT_MS, gateways->cancellable, &ret_finding->mode,
                           &facts, error))
     return FALSE;
-  if (facts.cluster == NULL && !gateway->probes.is_untold) { /* nothing can be compared */
-    gateway->probes.is_untold = TRUE;
-    tide_log_fields(
-        TIDE_LOG_INFO, "cluster-untold", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-        "gateway '%s' has no id of its HBase cluster to tell: it is not checked that it is of the same one as "
-        "the others",
-        gateway->endpoint->text);
+  if (facts.cluster == NULL && !gateway->probes.is_unreported) { /* no comparison is possible */
+    gateway->probes.is_unreported = TRUE;
+    tide_log_fields(TIDE_LOG_INFO, "cluster-untold", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                    "gateway '%s' reports no HBase cluster id, so tidemark cannot check that it belongs to the same "
+                    "cluster as the others",
+                    gateway->endpoint->text);
   }
   if (facts.cluster != NULL && !take_cluster(gateway, facts.cluster, &is_ours, error))
     return FALSE;
-  ret_finding->tells_cluster = facts.cluster != NULL;
-  if (!is_ours) /* the list's is set by now, and stays */
+  ret_finding->reports_cluster = facts.cluster != NULL;
+  if (!is_ours) /* the daemon's cluster is set by now, and does not change */
     ret_finding->mismatch = tide_cluster_mismatch(gateway->endpoint->text, facts.cluster, gateways->cluster);
   return TRUE;
 }
 
-/* One probe, without the lock. */
+/* Makes one probe, without the lock. */
 static void
 probe(TideGateway *gateway)
 {
@@ -252,7 +250,7 @@ probe(TideGateway *gateway)
   TideProbeRequest request = {gateways->config->framing, gateways->config->protocol};
   tide_mutex_lock(&gateways->lock);
   if (gateway->mode_known) {
-    /* It answered before: ask in that mode first, so that its return is noticed at once. */
+    /* It answered before: that mode is tried first, so that its return is noticed at once. */
     request = (TideProbeRequest){(int)gateway->mode.framing, (int)gateway->mode.protocol};
   }
   tide_mutex_unlock(&gateways->lock);
@@ -273,9 +271,9 @@ probe(TideGateway *gateway)
                                   ? g_strdup("")
                                   : g_strdup_printf(", after %" G_GINT64_FORMAT " s",
                                                     (tide_now_us() - gateway->probes.down_since_us) / TIDE_US_PER_S);
-    /* That it answers is no news of one that failed calls, not probes: a call that it takes is. */
-    gboolean was_told = result.before != GATEWAY_SUSPECT && result.before != GATEWAY_CIRCUIT_OPEN;
-    if (was_told || gateway->probes.error_logged_us != 0)
+    /* For a gateway whose calls failed, not its probes, only an acknowledged call is news. */
+    gboolean was_reported = result.before != GATEWAY_SUSPECT && result.before != GATEWAY_CIRCUIT_OPEN;
+    if (was_reported || gateway->probes.error_logged_us != 0)
       tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                       "gateway '%s' is up: %s, %s%s", gateway->endpoint->text,
                       tide_message_layer_of(gateway->endpoint, finding.mode.framing)->name,
@@ -296,7 +294,7 @@ probe(TideGateway *gateway)
   g_free(result.last_error);
 }
 
-/* Returns: FALSE when stopped. */
+/* Returns FALSE if stopped. */
 static gboolean
 wait_until_due(TideGateway *gateway, guint32 *n_probes, gint64 not_before_us)
 {
@@ -305,7 +303,7 @@ wait_until_due(TideGateway *gateway, guint32 *n_probes, gint64 not_before_us)
   while (!gateways->stopped) {
     gint64 due_us = not_before_us;
     if (gateway->state == GATEWAY_CIRCUIT_OPEN &&
-        others_are_up_locked(gateway)) /* the circuit of the last one does not open */
+        others_are_up_locked(gateway)) /* the last gateway's circuit does not open */
       due_us = MAX(due_us, gateway->circuit_open_until_us);
     if (gateway->state == GATEWAY_UP || gateway->state == GATEWAY_REMOVED) {
       *n_probes = 0;
@@ -324,7 +322,7 @@ void
 tide_gateway_run_prober(gpointer data)
 {
   TideGateway *gateway = data;
-  guint32 n_probes = 0; /* in a row */
+  guint32 n_probes = 0; /* probes in a row */
   gint64 not_before_us = 0;
   while (wait_until_due(gateway, &n_probes, not_before_us)) {
     probe(gateway);

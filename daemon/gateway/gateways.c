@@ -2,17 +2,18 @@
 
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/units.h"
 
 #define FULL_LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
-/* A connection that its gateway did not want is found closed within so long: writers look at idle ones each second. */
+/* A connection that the gateway rejects is found closed within this time: writers check idle ones every second. */
 #define CLOSED_AT_ONCE_US (3 * TIDE_US_PER_S)
 
-/* Pings that come sooner cost more than the calls that they save. */
+/* More frequent pings would cost more than the calls that they save. */
 #define PING_AFTER_MIN_US (2 * TIDE_US_PER_S)
 
-/* What a list may bring beyond that of the start, over all reloads. */
-#define MORE_PLACES 256u
+/* Gateways that reloads may add, in total. */
+#define MORE_GATEWAYS 256u
 
 static void
 init_gateway(TideGateways *gateways, guint32 index, const TideEndpoint *endpoint)
@@ -56,10 +57,10 @@ tide_gateways_new(const TideHBaseConfig *config, TideMetrics *metrics)
   tide_cond_init(&gateways->changed);
   gateways->metrics = metrics;
   gateways->n = config->gateways->len;
-  gateways->max_places = gateways->n + MORE_PLACES;
-  gateways->gateways = g_new0(TideGateway, gateways->max_places);
+  gateways->max_entries = gateways->n + MORE_GATEWAYS;
+  gateways->gateways = g_new0(TideGateway, gateways->max_entries);
   gateways->loads = (TideGatewayLoads){
-      .loads = g_new0(TideGatewayLoad, gateways->max_places),
+      .loads = g_new0(TideGatewayLoad, gateways->max_entries),
       .n = gateways->n,
       .first = (guint32)g_random_int_range(0, (gint32)gateways->n),
   };
@@ -114,7 +115,7 @@ tide_gateways_free(TideGateways *gateways)
   for (guint32 i = 0; i < gateways->n; i++) {
     g_free(gateways->gateways[i].last_error);
     g_free(gateways->gateways[i].failing);
-    g_free(gateways->gateways[i].first_probe.told_cluster);
+    g_free(gateways->gateways[i].first_probe.reported_cluster);
   }
   g_free(gateways->gateways);
   g_free(gateways->cluster);
@@ -125,7 +126,7 @@ tide_gateways_free(TideGateways *gateways)
   g_free(gateways);
 }
 
-/* ---- another list ---- */
+/* ---- changing the list ---- */
 
 static gboolean
 is_listed(const GPtrArray *list, const TideGateway *gateway)
@@ -136,8 +137,7 @@ is_listed(const GPtrArray *list, const TideGateway *gateway)
   return FALSE;
 }
 
-/* Those that have a place. One that comes back is as one that was never up; connections that are left of before are
- * still counted. */
+/* Marks listed gateways. One that returns is treated as never seen up; its old connections still count. */
 static void
 mark_listed(TideGateways *gateways, const GPtrArray *list)
 {
@@ -175,12 +175,11 @@ tide_gateways_take_list(TideGateways *gateways)
     while (index < gateways->n && strcmp(gateways->gateways[index].endpoint->text, endpoint->text) != 0)
       index++;
     if (index < gateways->n)
-      continue; /* it has a place */
-    if (index == gateways->max_places) {
-      tide_log_fields(
-          TIDE_LOG_WARNING, "gateway-left-out", TIDE_LOG_FIELDS({"GATEWAY", endpoint->text}),
-          "gateway '%s' is left out: reloads have brought %u others since the start; restart to have it used",
-          endpoint->text, MORE_PLACES);
+      continue; /* already known */
+    if (index == gateways->max_entries) {
+      tide_log_fields(TIDE_LOG_WARNING, "gateway-left-out", TIDE_LOG_FIELDS({"GATEWAY", endpoint->text}),
+                      "gateway '%s' is not used: reloads have added %u others since the start; restart to use it",
+                      endpoint->text, MORE_GATEWAYS);
       continue;
     }
     init_gateway(gateways, index, endpoint);
@@ -192,7 +191,7 @@ tide_gateways_take_list(TideGateways *gateways)
   }
 }
 
-/* ---- what is known ---- */
+/* ---- state ---- */
 
 void
 tide_gateway_show_locked(TideGateway *gateway)
@@ -343,13 +342,13 @@ tide_gateway_name(const TideGateway *gateway)
 }
 
 guint32
-tide_gateways_max_places(const TideGateways *gateways)
+tide_gateways_max_entries(const TideGateways *gateways)
 {
-  return gateways->max_places;
+  return gateways->max_entries;
 }
 
 guint32
-tide_gateways_n_places(TideGateways *gateways)
+tide_gateways_n_entries(TideGateways *gateways)
 {
   tide_mutex_lock(&gateways->lock);
   guint32 n = gateways->n;
@@ -371,7 +370,7 @@ tide_gateways_name_at(const TideGateways *gateways, guint32 index)
 
 /* ---- connecting ---- */
 
-/* The prober decides. */
+/* Hands @gateway to its prober. */
 static void
 suspect_locked(TideGateway *gateway)
 {
@@ -383,14 +382,14 @@ suspect_locked(TideGateway *gateway)
   tide_cond_broadcast(&gateway->gateways->changed);
 }
 
-/* What a connection is made with: both stay as they are while the gateway is up. */
+/* Terms of a connection; they do not change while the gateway is up. */
 typedef struct ConnectTerms {
   TideWireMode mode;
-  const char *cluster; /* NULL: not to be asked for */
+  const char *cluster; /* NULL: not checked */
 } ConnectTerms;
 
 static TideGateway *
-take_place_locked(TideGateways *gateways, int index, gboolean for_writer, ConnectTerms *ret_terms)
+reserve_locked(TideGateways *gateways, int index, gboolean for_writer, ConnectTerms *ret_terms)
 {
   TideGateway *gateway = &gateways->gateways[index];
   *ret_terms = (ConnectTerms){gateway->mode, gateway->cluster};
@@ -399,8 +398,8 @@ take_place_locked(TideGateways *gateways, int index, gboolean for_writer, Connec
   return gateway;
 }
 
-/* Chooses a gateway; a writer's is counted from now on. @old: (nullable): what it is to replace, which is not counted,
- * but keeps its place until the new one is there. */
+/* Chooses a gateway and, for a writer, counts its connection. @old: (nullable): the connection to be replaced, which
+ * keeps its count until the new one is open */
 static TideGateway *
 reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old, gint64 deadline_us,
         ConnectTerms *ret_terms)
@@ -419,12 +418,12 @@ reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old,
       index = index == (int)old->gateway->index && is_full ? -1 : index;
     }
     if (index >= 0) {
-      best = take_place_locked(gateways, index, for_writer, ret_terms);
+      best = reserve_locked(gateways, index, for_writer, ret_terms);
       break;
     }
     if (now_us >= deadline_us)
       break;
-    /* It may be worth looking again although nothing was said: a full gateway may have one more then. */
+    /* Wakes up without a signal too: a full gateway may have one connection more by then. */
     gint64 wake_us = deadline_us;
     for (guint32 i = 0; i < gateways->n; i++) {
       const TideGatewayLoad *load = &gateways->loads.loads[i];
@@ -437,8 +436,7 @@ reserve(TideGateways *gateways, gboolean for_writer, const TideGatewayLink *old,
   return best;
 }
 
-/* One that does not take a connection is handed to its prober: nobody has to wait for more proof. (transfer full)
- * (nullable) */
+/* A gateway that refuses the connection is handed to its prober at once. (transfer full) (nullable) */
 static TideHBaseClient *
 connect_to(TideGateway *gateway, ConnectTerms terms, gboolean for_writer)
 {
@@ -486,7 +484,7 @@ tide_gateways_release(TideGateways *gateways, TideGateway *gateway, TideHBaseCli
   if (!broke)
     return;
   tide_mutex_lock(&gateways->lock);
-  /* A full gateway closes it, too; then writers have the better proof. */
+  /* A full gateway closes connections too; then writers have better evidence. */
   if (tide_gateway_load_of(gateway)->n_verified == 0)
     suspect_locked(gateway);
   tide_mutex_unlock(&gateways->lock);
@@ -525,7 +523,7 @@ tide_gateways_open_elsewhere(TideGateways *gateways, const TideGatewayLink *old,
   {
     int index = tide_gateway_loads_move_to(&gateways->loads, old->gateway->index, old->opened_us, tide_now_us());
     if (index >= 0)
-      gateway = take_place_locked(gateways, index, TRUE, &terms);
+      gateway = reserve_locked(gateways, index, TRUE, &terms);
   }
   tide_mutex_unlock(&gateways->lock);
   TideHBaseClient *client = gateway != NULL ? connect_to(gateway, terms, TRUE) : NULL;
@@ -555,7 +553,7 @@ tide_gateways_is_up(TideGateways *gateways, const TideGatewayLink *link)
   return state_of(gateways, link) == GATEWAY_UP;
 }
 
-/* The breaker opens. Returns: what is to be told, once while it lasts. (transfer full) (nullable) */
+/* Opens the breaker. Returns what to log, once while it persists. (transfer full) (nullable) */
 static char *
 open_circuit_locked(TideGateway *gateway, const char *error_text, gint64 now_us)
 {
@@ -566,14 +564,14 @@ open_circuit_locked(TideGateway *gateway, const char *error_text, gint64 now_us)
   tide_counter_inc(gateway->circuit_openings);
   g_free(gateway->last_error);
   gateway->last_error =
-      g_strdup_printf("'%s' failed %u calls in a row while others did not: its circuit is open for %" G_GINT64_FORMAT
-                      " ms; the last: %s",
+      g_strdup_printf("'%s' failed %u calls in a row while others did not; its circuit is open for %" G_GINT64_FORMAT
+                      " ms; last error: %s",
                       gateway->endpoint->text, load->failures, load->circuit_open_us / TIDE_US_PER_MS, error_text);
   tide_cond_broadcast(&gateway->gateways->changed);
   if (load->circuit_open_us < TIDE_GATEWAY_LASTING_US)
     return NULL;
   g_free(gateway->failing);
-  gateway->failing = g_strdup_printf("'%s' answers probes, but its calls fail while others' do not; the last: %s",
+  gateway->failing = g_strdup_printf("'%s' answers probes, but its calls fail while others' do not; last error: %s",
                                      gateway->endpoint->text, error_text);
   return is_news ? g_strdup(gateway->failing) : NULL;
 }
@@ -603,15 +601,15 @@ tide_gateways_note_idle_loss(TideGateways *gateways, const TideGatewayLink *link
   gboolean is_sooner = ping_after_us < ping_after_us_locked(gateway);
   if (is_sooner)
     gateway->ping_after_us = ping_after_us;
-  g_free(gateway->last_error); /* until its prober says more */
-  gateway->last_error =
-      g_strdup_printf("a connection to '%s' that had been idle for %" G_GINT64_FORMAT " s gave no answer: it is probed",
-                      gateway->endpoint->text, idle_us / TIDE_US_PER_S);
+  g_free(gateway->last_error); /* until its prober knows more */
+  gateway->last_error = g_strdup_printf("a connection to '%s' got no answer after being idle for %" G_GINT64_FORMAT
+                                        " s; probing the gateway",
+                                        gateway->endpoint->text, idle_us / TIDE_US_PER_S);
   tide_mutex_unlock(&gateways->lock);
   if (is_sooner)
     tide_log_fields(TIDE_LOG_NOTICE, "connection-idle-lost", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-                    "a connection to gateway '%s' that had been idle for %" G_GINT64_FORMAT
-                    " s gave no answer: idle ones are pinged after %.1f s from now on",
+                    "a connection to gateway '%s' got no answer after being idle for %" G_GINT64_FORMAT
+                    " s; idle connections are now pinged after %.1f s",
                     gateway->endpoint->text, idle_us / TIDE_US_PER_S, (double)ping_after_us / TIDE_US_PER_S);
 }
 
@@ -634,9 +632,9 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
       failing = open_circuit_locked(link->gateway, measure->error_text, now_us);
     if (measure->end == TIDE_CALL_END_WRITTEN) {
       (void)tide_rate_add(&link->gateway->written, measure->n_rows, now_us);
-      works_again = link->gateway->failing != NULL; /* it is news that calls are acknowledged */
+      works_again = link->gateway->failing != NULL; /* an acknowledged call is news */
       g_clear_pointer(&link->gateway->failing, g_free);
-      /* A call of the time before it opened: there is no reason to wait. */
+      /* The call began before the breaker opened: there is no reason to wait. */
       if (link->gateway->state == GATEWAY_CIRCUIT_OPEN) {
         link->gateway->circuit_open_until_us = now_us;
         tide_cond_broadcast(&gateways->changed);
@@ -644,19 +642,19 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
     }
     tide_gateway_show_locked(link->gateway);
     if (load->n_allowed != allowed_before)
-      tide_cond_broadcast(&gateways->changed); /* somebody may wait for it; over after a few calls */
+      tide_cond_broadcast(&gateways->changed); /* a writer may wait for it; stops after a few calls */
   }
   tide_mutex_unlock(&gateways->lock);
   const TideLogField field = {"GATEWAY", link->gateway->endpoint->text};
   if (failing != NULL)
     tide_log_fields(TIDE_LOG_WARNING, "gateway-down", &field, 1,
-                    "gateway not usable: %s; others write its rows, and it gets one call at least every five minutes "
-                    "until it takes one; see its own log",
+                    "gateway unavailable: %s; the others write its rows, and it gets a call at least every five "
+                    "minutes until it acknowledges one; see its log",
                     failing);
   if (works_again)
-    tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", &field, 1, "gateway '%s' is up: it has taken a call again",
+    tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", &field, 1, "gateway '%s' is up: it has acknowledged a call",
                     link->gateway->endpoint->text);
-  /* Over HTTPS hands are shaken with the first call. */
+  /* Over HTTPS, the TLS handshake happens with the first call. */
   if (is_first_answer && tide_hbase_client_is_open(link->client))
     tide_certificate_watch_note(&link->gateway->certificates, tide_hbase_client_certificate_ends(link->client));
 }
@@ -667,7 +665,7 @@ tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean
   TideGateway *gateway = link->gateway;
   TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gint64 now_us = tide_now_us();
-  guint32 n_left = 0;
+  guint32 n_remaining = 0;
   tide_mutex_lock(&gateways->lock);
   {
     load->n_connections--;
@@ -677,20 +675,22 @@ tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gboolean
     if (closed_at_once) {
       tide_gateway_load_closed_at_once(load, now_us);
       tide_counter_inc(gateway->closed_at_once);
-      n_left = load->n_allowed;
+      n_remaining = load->n_allowed;
     } else if (broke)
       suspect_locked(gateway);
     tide_gateway_show_locked(gateway);
     if (!broke)
-      tide_cond_broadcast(&gateways->changed); /* its place is free */
+      tide_cond_broadcast(&gateways->changed); /* frees a connection of the limit */
   }
   tide_mutex_unlock(&gateways->lock);
   tide_hbase_client_free(link->client);
   *link = (TideGatewayLink){0};
   guint64 suppressed;
-  if (n_left > 0 && tide_log_limit_pass(&gateway->full_limit, now_us, FULL_LOG_INTERVAL_US, &suppressed))
-    tide_log_fields(TIDE_LOG_NOTICE, "gateway-full", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
-                    "gateway '%s' closes new connections at once while others work: it may be full; using %u for now, "
-                    "and more as calls succeed%s",
-                    gateway->endpoint->text, n_left, tide_log_suppressed(suppressed, "events").text);
+  if (n_remaining == 0 || !tide_log_limit_pass(&gateway->full_limit, now_us, FULL_LOG_INTERVAL_US, &suppressed))
+    return;
+  g_autofree char *connections = tide_count_of(n_remaining, "connection", NULL);
+  tide_log_fields(TIDE_LOG_NOTICE, "gateway-full", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+                  "gateway '%s' closes new connections at once while others work, so it may be full; using %s for now, "
+                  "more as calls succeed%s",
+                  gateway->endpoint->text, connections, tide_log_suppressed(suppressed, "events").text);
 }

@@ -1,4 +1,4 @@
-/* What gateways.c and gateway_prober.c share: the gateways' fields, and who may touch them. */
+/* Fields of the gateways, shared by gateways.c and gateway_prober.c, and the rules for accessing them. */
 #pragma once
 
 #include "gateway/certificate_watch.h"
@@ -14,11 +14,11 @@ G_BEGIN_DECLS
 
 typedef enum GatewayState {
   GATEWAY_DOWN,         /* not found up yet, or a probe found it down */
-  GATEWAY_SUSPECT,      /* something broke: the next probe decides */
-  GATEWAY_CIRCUIT_OPEN, /* its calls failed while others' did not: probed when it closes again */
+  GATEWAY_SUSPECT,      /* a connection failed: the next probe decides */
+  GATEWAY_CIRCUIT_OPEN, /* its calls failed while others' did not: probed when the circuit closes */
   GATEWAY_UP,
-  GATEWAY_REFUSED, /* of another cluster: probed until it is of ours */
-  GATEWAY_REMOVED, /* not in the list any more; for good, unless it comes back into it */
+  GATEWAY_REFUSED, /* of another cluster: probed until it is of the daemon's */
+  GATEWAY_REMOVED, /* no longer listed; permanent, unless it is listed again */
   N_GATEWAY_STATES,
 } GatewayState;
 
@@ -31,30 +31,30 @@ struct TideGateway {
     TideGauge *up, *connections, *allowed, *latency, *slow, *refused;
   } gauges;
   TideCounter *circuit_openings; /* the breaker opened */
-  TideCounter *closed_at_once;   /* new connections that it did not want */
+  TideCounter *closed_at_once;   /* new connections that it rejected */
   /* under lock */
   GatewayState state;
   gboolean mode_known;
   TideWireMode mode;
-  const char *cluster; /* borrowed: the list's; NULL: it told none when it was probed */
+  const char *cluster; /* borrowed from the list; NULL: none reported when it was probed */
   struct {
-    gboolean has_ended; /* or has told the cluster */
-    char *told_cluster; /* owned: where a change of it may be accepted */
+    gboolean has_ended;     /* or has reported the cluster */
+    char *reported_cluster; /* owned: set while a change of cluster may be accepted */
   } first_probe;
   gint64 circuit_open_until_us;
-  gint64 ping_after_us; /* so long an idle connection was not lost yet; 0: none was */
+  gint64 ping_after_us; /* longest idle time without a loss; 0: none was lost */
   TideRate written;     /* rows */
   char *last_error;     /* owned; why it is not up */
-  char *failing;        /* owned; why it gets hardly any calls though it is up: theirs fail, and that lasts; NULL: no */
+  char *failing;        /* owned; why it gets few calls although it is up: they fail persistently; NULL: they do not */
   /* any thread */
   TideLogLimit full_limit;
   TideCertificateWatch certificates;
   /* its own thread only */
   TideThread *thread;
   struct {
-    gboolean was_up;      /* once at least */
-    gboolean is_untold;   /* it was said that it tells no cluster */
-    gint64 down_since_us; /* 0: up */
+    gboolean was_up;        /* at least once */
+    gboolean is_unreported; /* it was logged that it reports no cluster */
+    gint64 down_since_us;   /* 0: up */
     gint64 error_logged_us;
     TideLogLevel error_logged_level;
   } probes;
@@ -62,19 +62,19 @@ struct TideGateway {
 
 struct TideGateways {
   const TideHBaseConfig *config;
-  GCancellable *cancellable; /* owned: ends running probes */
+  GCancellable *cancellable; /* owned: cancels running probes */
   TideMetrics *metrics;
-  guint32 max_places;
-  gboolean accepts_cluster; /* another than the remembered one; set before start */
+  guint32 max_entries;
+  gboolean accepts_cluster; /* other than the remembered one; set before start */
   TideMutex lock;
   TideCond changed;
-  TideGateway *gateways; /* owned array of max_places; read-only as n has them, but for what is under lock */
-  /* under lock, and written by one thread */
-  guint32 n; /* places that are taken */
+  TideGateway *gateways; /* owned array of max_places; entries below n are read-only, except for fields under lock */
+  /* Under lock, and written by one thread. */
+  guint32 n; /* entries in use */
   /* under lock */
   TideGatewayLoads loads; /* each gateway's, by index */
   int protocol;           /* TideWireProtocol, -1 while unknown */
-  char *cluster;          /* owned: the id that every gateway must have; NULL while unknown, then set for good */
+  char *cluster;          /* owned: the id that every gateway must have; NULL while unknown, then permanent */
   gboolean stopped;
 };
 
@@ -87,7 +87,6 @@ tide_gateway_load_of(TideGateway *gateway)
 /* Sets the gauges that follow from its state and load. */
 void tide_gateway_show_locked(TideGateway *gateway);
 
-/* The owner function of a gateway's thread; @data: the gateway. */
 void tide_gateway_run_prober(gpointer data);
 
 G_END_DECLS

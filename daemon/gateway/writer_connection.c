@@ -7,10 +7,10 @@
 
 #define PING_TIMEOUT_US (5 * TIDE_US_PER_S)
 
-/* A connection that was idle for less is not called idle: its last call may still be on its way. */
+/* A connection that was idle for less does not count as idle: its last call may still be in flight. */
 #define IDLE_US (5 * TIDE_US_PER_S)
 
-/* How often a new connection is tried within the time that one may be old, while none can be made. */
+/* Number of attempts to replace a connection within its maximum age. */
 #define RENEWAL_TRIES 10
 
 static const char *const reason_names[] = {[TIDE_CONNECT_FIRST] = "first",
@@ -39,7 +39,8 @@ tide_writer_connection_clear(TideWriterConnection *connection)
   tide_mutex_clear(&connection->lock);
 }
 
-/* Each connection gets an age of its own from the upper half, so that they are not all replaced at once. */
+/* Each connection gets its own maximum age from the upper half of the range, so that they are not all replaced at
+ * once. */
 static void
 adopt(TideWriterConnection *connection, const TideGatewayLink *link)
 {
@@ -50,9 +51,9 @@ adopt(TideWriterConnection *connection, const TideGatewayLink *link)
   tide_counter_inc(connection->connects[connection->reason]);
 }
 
-/* A connection that never carried an answer and is cut is no restart seen late: the gateway did not want it. */
+/* A new connection that is cut off before it carried an answer does not show a restart: the gateway rejected it. */
 static void
-give_up(TideWriterConnection *connection, TideConnectReason reason)
+drop(TideWriterConnection *connection, TideConnectReason reason)
 {
   if (connection->link.gateway == NULL)
     return;
@@ -69,7 +70,7 @@ tide_writer_connection_open(TideWriterConnection *connection, gint64 deadline_us
       connection->link.gateway != NULL && tide_gateways_is_removed(connection->gateways, &connection->link);
   if (connection->link.gateway != NULL && !must_move && tide_hbase_client_is_ready(connection->link.client))
     return TRUE;
-  give_up(connection, must_move ? TIDE_CONNECT_MOVED : TIDE_CONNECT_STALE);
+  drop(connection, must_move ? TIDE_CONNECT_MOVED : TIDE_CONNECT_STALE);
   if (!tide_gateways_open_link(connection->gateways, deadline_us, &link))
     return FALSE;
   adopt(connection, &link);
@@ -90,11 +91,11 @@ TideHBaseClient *
 tide_writer_connection_begin(TideWriterConnection *connection)
 {
   TideGatewayLink fresh;
-  /* It was cut while nothing was on its way: a restart of the gateway, or its own limit for idle connections. Where
-   * another connection cannot be had at once this one stays, and the client tries to connect again. */
+  /* The connection was cut while no call was in flight, by a restart or by the gateway's limit for idle connections. If
+   * no other one is available at once, this one stays, and the client reconnects. */
   if (!tide_hbase_client_is_ready(connection->link.client) &&
       tide_gateways_open_link(connection->gateways, tide_now_us(), &fresh)) {
-    give_up(connection, TIDE_CONNECT_STALE);
+    drop(connection, TIDE_CONNECT_STALE);
     adopt(connection, &fresh);
   }
   set_active(connection, connection->link.client);
@@ -113,7 +114,7 @@ tide_writer_connection_gateway_name(const TideWriterConnection *connection)
   return tide_gateway_name(connection->link.gateway);
 }
 
-/* A call or ping over a connection that was last used at @used_us ended in @error. */
+/* Handles the end in @error of a call or ping over a connection last used at @used_us. */
 static void
 note_idle_loss(TideWriterConnection *connection, gint64 used_us, gint64 start_us, GError *error)
 {
@@ -152,17 +153,17 @@ tide_writer_connection_note_call(TideWriterConnection *connection, guint32 n_row
   tide_gateways_note_call(connection->gateways, &connection->link, &measure);
 }
 
-/* The old one goes when the new one is there, and on where none can be made, as while a KDC hangs. Only where its own
- * place is the last of a gateway that is up it has to go first. */
+/* The old connection is closed once the new one is open, and stays in use if none can be opened, as while a KDC hangs.
+ * It is closed first only if it uses the last connection of a gateway that is up. */
 static void
 renew(TideWriterConnection *connection)
 {
   TideGatewayLink fresh;
   if (tide_gateways_open_instead(connection->gateways, &connection->link, &fresh)) {
-    give_up(connection, TIDE_CONNECT_AGED);
+    drop(connection, TIDE_CONNECT_AGED);
     adopt(connection, &fresh);
   } else if (tide_gateways_is_up(connection->gateways, &connection->link)) {
-    give_up(connection, TIDE_CONNECT_AGED);
+    drop(connection, TIDE_CONNECT_AGED);
   } else {
     connection->expires_us = tide_now_us() + connection->config->max_connection_age_ms * TIDE_US_PER_MS / RENEWAL_TRIES;
   }
@@ -173,16 +174,16 @@ tide_writer_connection_settle(TideWriterConnection *connection)
 {
   TideGatewayLink fresh;
   if (!tide_hbase_client_is_open(connection->link.client))
-    give_up(connection, connection->is_refused_for_size ? TIDE_CONNECT_STALE : TIDE_CONNECT_BROKEN);
+    drop(connection, connection->is_refused_for_size ? TIDE_CONNECT_STALE : TIDE_CONNECT_BROKEN);
   else if (tide_now_us() >= connection->expires_us)
     renew(connection);
   else if (tide_gateways_open_elsewhere(connection->gateways, &connection->link, &fresh)) {
-    give_up(connection, TIDE_CONNECT_MOVED); /* else the writer stays: calls go on by the connection that it has */
+    drop(connection, TIDE_CONNECT_MOVED); /* otherwise the writer stays and uses its current connection */
     adopt(connection, &fresh);
   }
 }
 
-/* A failed ping fails nobody: nothing was on its way. */
+/* A failed ping affects no rows, since no call was in flight. */
 void
 tide_writer_connection_keep_alive(TideWriterConnection *connection)
 {
@@ -203,7 +204,7 @@ tide_writer_connection_keep_alive(TideWriterConnection *connection)
     return;
   }
   note_idle_loss(connection, connection->last_used_us, now_us, error);
-  give_up(connection, TIDE_CONNECT_BROKEN);
+  drop(connection, TIDE_CONNECT_BROKEN);
 }
 
 void

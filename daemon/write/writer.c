@@ -96,8 +96,8 @@ register_metrics(TideWriter *writer)
 {
   TideMetrics *metrics = writer->context.metrics;
   TideGateways *gateways = writer->context.gateways;
-  guint32 n_places = tide_gateways_n_places(gateways);
-  writer->methods = g_new0(MethodMetrics, tide_gateways_max_places(gateways) * N_WRITE_METHODS);
+  guint32 n_places = tide_gateways_n_entries(gateways);
+  writer->methods = g_new0(MethodMetrics, tide_gateways_max_entries(gateways) * N_WRITE_METHODS);
   for (guint32 i = 0; i < n_places; i++)
     for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
       (void)metrics_at(writer, i, method);

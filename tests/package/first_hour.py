@@ -167,7 +167,7 @@ class FirstHour:
             self.wait_status(lambda status: status["gateways"][0]["state"] == "down" and status["bottleneck"]["limit"] == "gateway")
             said = self.machine.run("tidemark", "status").stdout
             assert re.search(re.escape(self.world.gateway) + r" +down", said), said
-            self.wait_log(r"gateway not usable: .*" + re.escape(self.world.gateway))
+            self.wait_log(r"gateway unavailable: .*" + re.escape(self.world.gateway))
             assert self.machine.wait(lambda: "gateways 0/1 up" in self.machine.show(UNIT, "StatusText")), self.machine.show(UNIT, "StatusText")
             text = self.machine.show(UNIT, "StatusText")
             self.page(r"Gateways – in trouble", r"0 of 1 up", r'class="bad">down<')

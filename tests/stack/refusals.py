@@ -40,10 +40,10 @@ SLOW = ("Operation timeout exceeded", "Timeout exceeded before call began", "Cal
 SILENCE_S = 30
 
 RETRY, DOUBT = Wanted("retry"), Wanted("unknown")
-UNREACHED = Wanted("unknown", remedy="why its tries at HBase failed")
+UNREACHED = Wanted("unknown", remedy="why its attempts to reach HBase failed")
 SUSPECT, CERTAIN = Wanted("poison"), Wanted("poison", is_certain=True)
 FOR_SIZE = Wanted("poison", is_for_size=True)
-NOT_SERVED = Wanted("retry", remedy="see whether the table is enabled")
+NOT_SERVED = Wanted("retry", remedy="check if the table is enabled")
 
 
 def hold(remedy: str) -> Wanted:
@@ -352,7 +352,7 @@ def kerberos(directory: Path) -> list[Entry]:
             gateway_calls.put_multiple(expiring.port, TABLE, rows(3))
             realm.door.shut()
             world.refused("kdc-away", UNREACHED, fresh, TABLE, rows(3))
-            world.refused("ticket-expired", Wanted("retry", "why its tries at HBase failed"), expiring, TABLE, rows(3), calls=["putMultiple"],
+            world.refused("ticket-expired", Wanted("retry", "why its attempts to reach HBase failed"), expiring, TABLE, rows(3), calls=["putMultiple"],
                           before=lambda: time.sleep(3 * IDLE_MS / 1000))
     return world.entries
 

@@ -157,7 +157,7 @@ class Life:
         """As docs/operate.md tells to start once with an option."""
         self.gateway.ask("cluster", "another")
         self.machine.out("systemctl", "restart", "--no-block", UNIT)
-        self.wait_says("gateway refused, it gets no rows: .* is of HBase cluster another")
+        self.wait_says("gateway refused: .* belongs to HBase cluster another.*; it gets no rows")
         guide = (DOCS / "operate.md").read_text()
         lines = re.findall(r"`(\[Service\]|ExecStart=.*?)`", guide[guide.index("### Start once with an option"):])[:3]
         override = re.search(r"`(/run/systemd/system/tidemark.service.d/\S+)`", guide)
@@ -166,7 +166,7 @@ class Life:
         self.machine.write(override[1], "\n".join(lines).replace("/usr/bin/tidemark", program[1]) + "\n")
         self.machine.out("systemctl", "daemon-reload")  # as `systemctl edit` does at its end
         self.machine.out("systemctl", "restart", UNIT)
-        self.wait_says("the gateways are of HBase cluster another, .*, which was accepted")
+        self.wait_says("the gateways belong to HBase cluster another .*, which was accepted")
         self.rows_pass()
         self.machine.out("rm", override[1])
         self.machine.out("systemctl", "daemon-reload")

@@ -328,9 +328,9 @@ CLUSTERS_TEST("/gateways/D28-K6-change-is-not-accepted-by-a-stop")
   tide_gateways_start(fixture->list);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   tide_mutex_lock(&fixture->list->lock);
-  while (fixture->list->gateways[0].first_probe.told_cluster == NULL && tide_now_us() < deadline_us)
+  while (fixture->list->gateways[0].first_probe.reported_cluster == NULL && tide_now_us() < deadline_us)
     tide_cond_wait_until(&fixture->list->changed, &fixture->list->lock, deadline_us);
-  g_assert_nonnull(fixture->list->gateways[0].first_probe.told_cluster);
+  g_assert_nonnull(fixture->list->gateways[0].first_probe.reported_cluster);
   tide_mutex_unlock(&fixture->list->lock);
   tide_gateways_stop(fixture->list);
   tide_gateways_free(fixture->list);

@@ -471,7 +471,7 @@ state_directory_of_another_process(CheckScene *scene)
 }
 
 #define AWAY "tried again"
-#define NO_GATEWAY "gateway not usable"
+#define NO_GATEWAY "gateway unavailable"
 #define REFUSED "gateway refused"
 #define WAITS "waiting for it"
 #define HOLDS "is halted"
@@ -553,8 +553,8 @@ static const CheckDefect defects[] = {
     {"encoding-that-is-wrong", "PROBLEM", NO_GATEWAY, .apply = encoding_that_is_wrong},
     {"framings-that-differ", NULL, NULL, .apply = framings_that_differ},
     {"encodings-that-differ", "PROBLEM", NULL, .apply = encodings_that_differ},
-    {"gateways-of-two-clusters", "is of HBase cluster", REFUSED, .apply = gateways_of_two_clusters},
-    {"gateways-of-another-cluster-than-before", "is of HBase cluster", REFUSED,
+    {"gateways-of-two-clusters", "belongs to HBase cluster", REFUSED, .apply = gateways_of_two_clusters},
+    {"gateways-of-another-cluster-than-before", "belongs to HBase cluster", REFUSED,
      .apply = gateways_of_another_cluster_than_before},
     {"gateway-of-thrift1", "PROBLEM", NO_GATEWAY, .apply = gateway_of_thrift1},
     {"gateway-that-is-a-web-server", "PROBLEM", NO_GATEWAY, .apply = gateway_that_is_a_web_server},

@@ -298,9 +298,9 @@ TEST("/certificate-watch/an-end-that-is-near-is-told")
       {0, NULL},
       {NOW_S + 31 * DAY_S, NULL},
       {NOW_S + 30 * DAY_S, NULL},
-      {NOW_S + 30 * DAY_S - 1, "ends in 29 days, on 2027-02-14"},
-      {NOW_S + DAY_S / 2, "ends in 0 days, on 2027-01-15"},
-      {NOW_S - DAY_S, "has ended on 2027-01-14"},
+      {NOW_S + 30 * DAY_S - 1, "expires in 29 days, on 2027-02-14"},
+      {NOW_S + DAY_S / 2, "expires in 0 days, on 2027-01-15"},
+      {NOW_S - DAY_S, "expired on 2027-01-14"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *warning = tide_certificate_warning(cases[i].end_s, NOW_S);
