@@ -6,8 +6,8 @@
  * It makes large and small calls comparable. */
 #define CALL_COST_ROWS 14
 
-/* Each call has a weight of one eighth in the average: a change shows after a few calls, and an outlier is forgotten after
- * twenty. */
+/* Each call has a weight of one eighth in the average: a change shows after a few calls, and an outlier is forgotten
+ * after twenty. */
 #define AVERAGE_CALLS 8
 
 #define SLOW_FROM 4 /* times the fastest */

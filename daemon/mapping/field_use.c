@@ -4,7 +4,7 @@
 
 #define SHOWN_NAMES_MAX 20u
 
-/* A sender that invents names has a near one to any. */
+/* If a sender invents names, some name is similar to any other. */
 #define MEANT_NAMES_MAX 1000u
 
 typedef enum Mark { MARK_SEEN = 1, MARK_TAKEN = 2, MARK_VALUE = 4 } Mark;
@@ -26,7 +26,7 @@ tide_field_use_note(TideFieldUse *use, TideMapping *mapping, guint32 n_readings)
     for (guint32 k = 0; k < readings[i].n_fields; k++) {
       const TideField *field = &readings[i].fields[k];
       guint known = use->marks->len;
-      if (field->name_id == TIDE_NAME_NONE) /* a sender that invents names: there are too many to tell */
+      if (field->name_id == TIDE_NAME_NONE) /* a sender invents names: too many to report */
         continue;
       if (field->name_id >= known) {
         g_byte_array_set_size(use->marks, field->name_id + 1);

@@ -11,52 +11,52 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* A table, and what it asks of a reading of one source. */
+/* A table, and its settings for readings of one source. */
 typedef struct MappedTable {
   const TideTable *table;     /* borrowed */
   TideTableMapper *mapper;    /* owned */
-  guint event_time;           /* place in times */
-  guint cell_time;            /* place in times */
-  guint record_key;           /* place in record_key; with tombstone: delete */
-  const TideTable *data;      /* borrowed: of which it is the index; NULL */
-  const TideCondition *unmet; /* borrowed: why the last tombstone deletes nothing here; NULL */
+  guint event_time;           /* index in times */
+  guint cell_time;            /* index in times */
+  guint record_key;           /* index in record_key; with tombstone: delete */
+  const TideTable *data;      /* borrowed: the table whose index this is; NULL */
+  const TideCondition *unmet; /* borrowed: the condition that kept the last tombstone from deleting here; NULL */
 } MappedTable;
 
-/* A source, and the tables that take from it. Another source has its own of all: one table may leave out another time's
+/* A source, and the tables that take from it. Sources share nothing, because one table may exclude another's time
  * field. */
 typedef struct MappedSource {
   const TideConfigSource *source; /* borrowed */
-  TideTimeSpec record_time;       /* of cells with cell_time: record, and of tombstones */
-  MappedTable *tables;            /* owned; an index behind the table it is of */
+  TideTimeSpec record_time;       /* for cells with cell_time: record, and for tombstones */
+  MappedTable *tables;            /* owned; each index comes after its table */
   guint n_tables;
   gboolean has_deletes;      /* a table has tombstone: delete */
   TideDecoder *decoder;      /* owned */
-  TideScannedRows *scanned;  /* owned; NULL: messages are no printed rows, and the decoder reads them */
+  TideScannedRows *scanned;  /* owned; NULL: messages are not printed rows, and the decoder reads them */
   TideRecordKey *record_key; /* owned */
   TideReadingTimes times;
-  GArray *time_fields;  /* owned (element-type TideNameId): where these are read from */
-  gboolean has_history; /* some table is no latest one */
+  GArray *time_fields;  /* owned (element-type TideNameId): fields that times are read from */
+  gboolean has_history; /* at least one table is not a latest one */
 } MappedSource;
 
 struct TideMapping {
   /* set before start, then read-only */
   const TideConfig *config; /* borrowed */
-  MappedSource *sources;    /* owned; as the configuration's */
+  MappedSource *sources;    /* owned; in the configuration's order */
   guint n_sources;
-  guint n_tables; /* the configuration's */
+  guint n_tables; /* in the configuration */
 
-  /* reused for each message */
+  /* Reused for each message. */
   TideFieldNames *names; /* owned: this thread's copy */
   GHashTable *source_of; /* owned (element-type TideBytes MappedSource): by topic */
   TideRowList list;
-  guint32 *row_of_table; /* owned; by table: 1 + the place of the reading's row, 0: it has none */
-  gint64 clock_ms;       /* 0: not known */
-  guint32 call_bytes;    /* batch.max_bytes, as the mappers have it */
+  guint32 *row_of_table; /* owned; by table: 1 + index of the reading's row, 0: none */
+  gint64 clock_ms;       /* 0: unknown */
+  guint32 call_bytes;    /* batch.max_bytes, as set in the mappers */
 
-  MappedSource *at; /* the last message's */
-  struct {          /* the last message */
+  MappedSource *at; /* of the last message */
+  struct {          /* State of the last message. */
     TideRecordTime record;
-    gint64 now_ms; /* what cells have expired by; 0: nothing is old */
+    gint64 now_ms; /* for the expiry of cells; 0: nothing expires */
     guint32 identity;
     TideReading *readings; /* the decoder's, or deleted's */
     guint32 n_readings;
@@ -66,10 +66,10 @@ struct TideMapping {
     guint32 n_expired;
     TideExpired *expired; /* owned; by table */
     gboolean some_expired;
-    GArray *deleted; /* owned (element-type TideReading): of a tombstone, one for each row */
-    GArray *rejects; /* owned (element-type TideReject): of readings that are left out */
+    GArray *deleted; /* owned (element-type TideReading): for a tombstone, one per row */
+    GArray *rejects; /* owned (element-type TideReject): of rejected readings */
   } message;
-  struct {                /* the reading in hand, which may yet be left out */
+  struct {                /* the current reading, which may still be rejected */
     guint32 identity;     /* without its times */
     TideExpired *expired; /* owned; by table */
     gboolean some_expired;
@@ -78,18 +78,18 @@ struct TideMapping {
 
 /* ---- identities ---- */
 
-/* Which reading a row is of, apart from its values: rows that have the same identity are one reading, sent again or
- * corrected; readings of different identities that meet in one cell overwrite each other, because no part of the key
- * and no column tells them apart.
+/* Identifies the reading of a row, apart from its values. Rows with the same identity are one reading, sent again or
+ * corrected. If readings of different identities write the same cell, they overwrite each other, because no part of the
+ * key and no column distinguishes them.
  *
- * The identity is made of what names a reading: the record's topic and key, the event time to the nanosecond, and its
- * texts: of line protocol the measurement and the tags, of all other formats each text field, but for the texts of
- * times and, in a row of one cell, the text that the cell holds. Numbers, booleans and lists are values.
+ * The identity consists of what names a reading: the record's topic and key, the event time to the nanosecond, and its
+ * texts. For line protocol these are measurement and tags; for all other formats each text field, except texts of times
+ * and, in a row of one cell, the cell's own text. Numbers, booleans and lists are values.
  *
- * The parts are added up. Identities are compared within one mapping only; two readings have the same by chance once in
- * 2^32. */
+ * The parts are added. Identities are compared within one mapping only; two readings have the same one by chance once
+ * in 2^32. */
 
-/* Seeds beside the numbers of names. Fields without a number, which are rare, count without their names. */
+/* Seeds, distinct from the numbers of names. The names of fields without a number, which are rare, do not count. */
 #define TOPIC_SEED (G_GUINT64_CONSTANT(1) << 32)
 #define KEY_SEED (G_GUINT64_CONSTANT(2) << 32)
 #define TIME_FACTOR G_GUINT64_CONSTANT(0x9E3779B97F4A7C15)
@@ -100,7 +100,7 @@ hash_text(TideBytes text, guint64 seed)
   return (guint32)XXH3_64bits_withSeed(text.len > 0 ? text.data : (const guint8 *)"", text.len, seed);
 }
 
-/* What @message adds to the identity of each of its readings. */
+/* The part of the identity that @message gives to each of its readings. */
 static guint32
 identity_of_message(const TideMessage *message)
 {
@@ -108,7 +108,7 @@ identity_of_message(const TideMessage *message)
   return message->key.len > 0 ? topic + hash_text(message->key, KEY_SEED) : topic;
 }
 
-/* How many of the first fields may name @reading. */
+/* The number of leading fields that may name @reading. */
 static inline guint32
 n_naming_fields(const TideReading *reading)
 {
@@ -120,12 +120,13 @@ names_its_reading(const TideReading *reading, const TideField *field, const GArr
 {
   if (field->kind != TIDE_VALUE_STRING)
     return FALSE;
-  /* What a record offers, such as its offset, is another for each copy of a reading. */
+  /* Fields of the record, such as its offset, differ between copies of a reading. */
   return field->name_id >= reading->n_known ||
          (!tide_name_ids_contain(times, field->name_id) && !tide_field_name_is_of_record(field->name));
 }
 
-/* The texts of @reading. @times: (element-type TideNameId): the fields that its times are read from */
+/* The part of the identity from @reading's texts. @times: (element-type TideNameId): fields that its times are read
+ * from */
 static guint32
 identity_of_texts(const TideReading *reading, const GArray *times)
 {
@@ -136,7 +137,7 @@ identity_of_texts(const TideReading *reading, const GArray *times)
   return identity;
 }
 
-/* What the field that @value is the text of, in place, added to that; 0: none did. */
+/* The part of the identity from the field whose text is @value, by address; 0: none. */
 static guint32
 identity_of_value(const TideReading *reading, const GArray *times, TideBytes value)
 {
@@ -163,7 +164,7 @@ is_same_topic(gconstpointer a, gconstpointer b)
   return tide_bytes_equal(*(const TideBytes *)a, *(const TideBytes *)b);
 }
 
-/* NULL: none of several reads it. Allocates: when the topic is met for the first time. */
+/* Returns NULL if none of several sources reads it. Allocates: for a new topic. */
 static MappedSource *
 find_source(TideMapping *mapping, TideBytes topic)
 {
@@ -191,16 +192,16 @@ tide_mapping_source(TideMapping *mapping, TideBytes topic)
 
 /* ---- life ---- */
 
-/* The largest row of @table that fits into a call alone. */
+/* The largest row of @table that fits into a call on its own. */
 static guint32
 max_row_bytes(const TideTable *table, guint32 call_bytes)
 {
-  /* The name of a dated table is no longer than the pattern it is made from. */
+  /* A dated table's name is no longer than its pattern. */
   gsize overhead_bytes = tide_put_multiple_overhead_max(strlen(table->name));
   return call_bytes - (guint32)MIN(overhead_bytes, call_bytes);
 }
 
-/* After a reload it may be another than before. */
+/* A reload may have changed the limit. */
 static void
 update_call_bytes(TideMapping *mapping)
 {
@@ -279,7 +280,7 @@ init_source(TideMapping *mapping, MappedSource *source, const TideConfigSource *
   source->time_fields = g_array_new(FALSE, FALSE, sizeof(TideNameId));
   const GPtrArray *tables = mapping->config->tables;
   source->tables = g_new0(MappedTable, tables->len);
-  for (int is_index = 0; is_index <= 1; is_index++) /* an index behind the table it is of */
+  for (int is_index = 0; is_index <= 1; is_index++) /* each index after its table */
     for (guint i = 0; i < tables->len; i++) {
       const TideTable *table = g_ptr_array_index(tables, i);
       if (is_index == (table->index_of != TIDE_TABLE_NONE) && tide_config_takes_from(table, declared))
@@ -348,8 +349,8 @@ begin_message(TideMapping *mapping, const TideMessage *message)
 {
   mapping->message.record =
       (TideRecordTime){.record_ms = message->timestamp_ms, .clock_ms = message->is_append_time ? 0 : mapping->clock_ms};
-  /* The record's time, or the clock's where that is earlier, so that neither a sender's nor this host's clock alone
-   * makes readings old. */
+  /* Uses the record's time, or the host clock if that is earlier, so that neither a sender's clock nor this host's
+   * alone makes readings expire. */
   const TideRecordTime *record = &mapping->message.record;
   gboolean is_known = mapping->clock_ms != 0 && record->record_ms >= 0;
   mapping->message.now_ms = !is_known               ? 0
@@ -390,9 +391,9 @@ count_expired(TideMapping *mapping, const MappedTable *mapped, guint32 n_rows, g
   expired->ttl_ms = MAX(expired->ttl_ms, tide_table_mapper_expired_ttl_ms(mapped->mapper));
 }
 
-/* What tables do not get of the reading in hand is counted with the message's, or forgotten. */
+/* Adds the expired rows and cells of the current reading to the message's, or discards them. */
 static void
-settle_expired(TideMapping *mapping, gboolean is_kept)
+merge_expired(TideMapping *mapping, gboolean is_kept)
 {
   if (G_LIKELY(!mapping->reading.some_expired))
     return;
@@ -409,7 +410,7 @@ settle_expired(TideMapping *mapping, gboolean is_kept)
   mapping->reading.some_expired = FALSE;
 }
 
-/* Whether the times that were read are too far in the future for @mapped's table. */
+/* Whether the times read are too far in the future for @mapped's table. */
 static gboolean
 is_too_early(const TideMapping *mapping, const MappedTable *mapped)
 {
@@ -418,7 +419,7 @@ is_too_early(const TideMapping *mapping, const MappedTable *mapped)
           tide_reading_times_is_future(&mapping->at->times, mapped->cell_time));
 }
 
-/* The row of @reading in @mapped's table, behind the rows that it must follow. */
+/* Adds the row of @reading in @mapped's table, after the rows that it must follow. */
 static TideMapOutcome
 map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *reading, gint64 cell_time_ns,
          TideReject *ret_reject)
@@ -440,7 +441,7 @@ map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *rea
   return TIDE_MAP_ROW;
 }
 
-/* A reading of which no row was made. @kept_out_of: the table for which it is too far in the future, or NULL */
+/* Ends a reading without rows. @kept_out_of: the table for which it is too far in the future, or NULL */
 static gboolean
 end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable *kept_out_of, TideReject *ret_reject)
 {
@@ -452,7 +453,7 @@ end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable 
     mapping->message.n_unmatched++;
     return TRUE;
   }
-  /* No table keeps it, so it is not passed over in silence. */
+  /* No table stores it, so it is rejected rather than skipped silently. */
   gboolean is_event = tide_reading_times_is_future(&mapping->at->times, kept_out_of->event_time);
   tide_reading_times_reject_future(&mapping->at->times, is_event ? kept_out_of->event_time : kept_out_of->cell_time,
                                    ret_reject);
@@ -473,7 +474,7 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
     const TideTable *table = mapped->table;
     gint64 cell_time_ns;
     if (table->index_of != TIDE_TABLE_NONE && mapping->row_of_table[table->index_of] == 0)
-      continue; /* an index takes what the table it is of has taken */
+      continue; /* an index takes only what its table has taken */
     if (!hold(table->conditions, reading))
       continue;
     if (!tide_reading_times_get(&mapping->at->times, mapped->event_time, &reading->event_time_ns, ret_reject) ||
@@ -481,7 +482,7 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
       return FALSE;
     if (G_UNLIKELY(source->to_ns != 0 &&
                    (reading->event_time_ns < source->from_ns || reading->event_time_ns >= source->to_ns)))
-      continue; /* only other times are wanted */
+      continue; /* only tables with other times are wanted */
     if (G_UNLIKELY(is_too_early(mapping, mapped))) {
       mapping->reading.expired[table->index].n_future_rows++;
       mapping->reading.some_expired = TRUE;
@@ -502,7 +503,7 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
   return mapping->list.rows->len > rows_before || end_without_rows(mapping, some_expired, kept_out_of, ret_reject);
 }
 
-/* All rows of @reading, or none. */
+/* Maps all rows of @reading, or none. */
 static gboolean
 map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
 {
@@ -513,7 +514,7 @@ map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_re
   if (mapping->at->has_history)
     mapping->reading.identity = mapping->message.identity + identity_of_texts(reading, mapping->at->time_fields);
   gboolean good = map_reading(mapping, reading, ret_reject);
-  settle_expired(mapping, good);
+  merge_expired(mapping, good);
   mapping->message.n_ambiguous += good && mapping->at->times.some_ambiguous ? 1 : 0;
   mapping->message.n_cut_times += good && mapping->at->times.some_cut ? 1 : 0;
   if (!good)
@@ -545,8 +546,8 @@ map_readings(TideMapping *mapping, TideReject *ret_reject)
 
 /* ---- tombstones ---- */
 
-/* The first condition that keeps the message out of @mapped's table; an index has rows of what its data table takes.
- * @reading: NULL: its key was not read yet. */
+/* The first condition that excludes the message from @mapped's table; an index has rows for what its table takes.
+ * @reading: NULL: its key was not read yet */
 static const TideCondition *
 unmet_by_tombstone(const TideMapping *mapping, const MappedTable *mapped, const TideReading *reading)
 {
@@ -560,7 +561,7 @@ unmet_by_tombstone(const TideMapping *mapping, const MappedTable *mapped, const 
   return unmet;
 }
 
-/* The record's key and time are nothing to a table that does not take such a record, so it may name no row there. */
+/* A table that does not take the record does not evaluate its key and time, which may be invalid there. */
 static gboolean
 delete_from(TideMapping *mapping, MappedTable *mapped, TideReject *ret_reject)
 {
@@ -591,7 +592,7 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
   for (guint i = 0; i < mapping->at->n_tables; i++) {
     MappedTable *mapped = &mapping->at->tables[i];
     if (mapped->table->tombstone == TIDE_TOMBSTONE_DELETE && !delete_from(mapping, mapped, ret_reject)) {
-      ret_reject->reading_index = 0; /* it has no readings to tell apart */
+      ret_reject->reading_index = 0; /* it has no readings to distinguish */
       return FALSE;
     }
   }
@@ -604,7 +605,7 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
 
 /* ---- messages ---- */
 
-/* The text in a row's only cell is a value. */
+/* The text in a row's only cell is a value, so the identity does not include it. */
 static void
 finish_identities(TideMapping *mapping)
 {
@@ -615,7 +616,7 @@ finish_identities(TideMapping *mapping)
     if (row->n_cells == 1)
       row->identity -= identity_of_value(&mapping->message.readings[row->reading_index], mapping->at->time_fields,
                                          row->cells[0].value);
-    row->identity = MAX(row->identity, 1); /* 0 is for none */
+    row->identity = MAX(row->identity, 1); /* 0 means none */
   }
 }
 

@@ -4,30 +4,30 @@
 #include "model/record_fields.h"
 #include "model/scratch.h"
 
-/* How a table's rows are named. */
+/* How a table's rows are named by records. */
 typedef struct KeyForm {
-  TideNameId only_field;  /* whose text the record's key is; TIDE_NAME_NONE: the key's fields are several */
+  TideNameId only_field;  /* the field whose text is the record's key; TIDE_NAME_NONE: the key has several fields */
   gboolean is_record_key; /* the field is "$key" */
-  TideField field;        /* scratch: a reading of that field alone */
+  TideField field;        /* scratch: a reading with only that field */
   guint32 *known;         /* owned */
   GArray *key_fields;     /* owned (element-type TideNameId): of the table's key */
 } KeyForm;
 
 struct TideRecordKey {
-  TideDecodeOptions options; /* of keys that are objects: JSON, whatever the values are */
-  TideDecoder *decoder;      /* owned; NULL: none has come yet */
+  TideDecodeOptions options; /* for keys that are objects: JSON, regardless of the values' format */
+  TideDecoder *decoder;      /* owned; NULL: no such key yet */
   TideFieldNames *names;     /* borrowed */
   guint32 n_known;
-  GArray *forms;                   /* owned (element-type KeyForm), by place */
+  GArray *forms;                   /* owned (element-type KeyForm), by index */
   TideRecordFields *record_fields; /* owned */
   TideFieldSteps *steps;           /* owned; NULL: there are none */
   gboolean steps_read_key;
   guint32 *record_known; /* owned */
 
-  /* of the message */
+  /* State of the message. */
   const TideMessage *message;
   TideScratch scratch;
-  TideReading record; /* its own fields */
+  TideReading record; /* the record's own fields */
   gboolean is_decoded;
   TideReading decoded;
 };
@@ -79,7 +79,7 @@ tide_record_key_add_table(TideRecordKey *record_key, const TideTable *table)
   TideBytes name = tide_field_names_text(record_key->names, form.only_field);
   form.is_record_key = tide_bytes_equal(name, TIDE_BYTES_LITERAL("$key"));
   if (tide_field_name_is_of_record(name) && !form.is_record_key)
-    form.only_field = TIDE_NAME_NONE; /* the record has it: its key says nothing of it */
+    form.only_field = TIDE_NAME_NONE; /* the record has the field, so its key does not */
   form.known = g_new0(guint32, record_key->n_known);
   if (form.only_field != TIDE_NAME_NONE)
     form.known[form.only_field] = 1;
@@ -121,7 +121,7 @@ decode(TideRecordKey *record_key, TideReject *ret_reject)
   key_as_value.has_value = TRUE;
   if (record_key->message->key.data[0] != '{')
     return reject(TIDE_REJECT_PARSE,
-                  "the key of a message without value must be a JSON object of the fields in the table's key",
+                  "the key of a message without value must be a JSON object with the fields of the table's key",
                   ret_reject);
   if (record_key->decoder == NULL)
     record_key->decoder = tide_decoder_new(&record_key->options, record_key->names, record_key->n_known);
@@ -134,7 +134,7 @@ decode(TideRecordKey *record_key, TideReject *ret_reject)
   return TRUE;
 }
 
-/* @reading, with those of the record's own fields that it lacks, after all steps. */
+/* Completes @reading with the record's own fields that it lacks, and applies all steps. */
 static gboolean
 take_steps(TideRecordKey *record_key, TideReading *reading, TideReject *ret_reject)
 {
@@ -157,14 +157,14 @@ take_steps(TideRecordKey *record_key, TideReading *reading, TideReject *ret_reje
     *ret_reject = rejects[0];
     return FALSE;
   }
-  /* The next table's reading takes the place of its fields. */
+  /* Copied, because the next table's reading reuses the fields' memory. */
   gsize n_bytes = reading->n_fields * sizeof *reading->fields;
   reading->fields =
       n_bytes > 0 ? memcpy(tide_scratch_take(&record_key->scratch, n_bytes), reading->fields, n_bytes) : NULL;
   return TRUE;
 }
 
-/* What the record's key says by itself. */
+/* Reads the record's key without steps. */
 static gboolean
 read_key(TideRecordKey *record_key, KeyForm *form, TideReading *ret_reading, TideReject *ret_reject)
 {
@@ -202,8 +202,8 @@ tide_record_key_unmet(const TideRecordKey *record_key, guint index, const GArray
   const KeyForm *form = &g_array_index(record_key->forms, KeyForm, index);
   for (guint i = 0; conditions != NULL && i < conditions->len; i++) {
     const TideCondition *condition = &g_array_index(conditions, TideCondition, i);
-    /* The record's own fields are judged before its key is read, and all others by what was read. Of a field that is
-     * neither in the table's key nor in the record's nothing is known. */
+    /* The record's own fields can be evaluated before its key is read, other fields after. Fields in neither the
+     * table's nor the record's key are unknown. */
     const TideReading *judge = reading;
     gboolean is_known = FALSE;
     if (tide_field_name_is_of_record(tide_field_names_text(record_key->names, condition->field))) {

@@ -7,20 +7,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A gint64 with its sign. */
+/* Length of a gint64 with sign. */
 #define INTEGER_MAX_BYTES 20u
 
-/* "2026-11-21T04:45:00.123": up to the millisecond. */
+/* "2026-11-21T04:45:00.123": to the millisecond. */
 #define TIME_TEXT_MS_BYTES 23u
 
-/* One cell of the row. */
+/* One cell of a printed row. */
 typedef struct Cell {
   gint64 timestamp_ms;
   guint32 index; /* in the row */
   TideValueKind kind;
   TideBytes value;
-  TideBytes field;        /* empty: no field's */
-  const TideReading *row; /* what says of which row it is; a decoder's */
+  TideBytes field;        /* empty: of no field */
+  const TideReading *row; /* the reading that describes its row; a decoder's */
 } Cell;
 
 typedef struct Printed {
@@ -30,15 +30,15 @@ typedef struct Printed {
 } Printed;
 
 struct TideScannedRows {
-  const TideDecodeOptions *options; /* borrowed: the messages' */
+  const TideDecodeOptions *options; /* borrowed: of the messages */
   TideDecodeOptions cell_options;
   TideDecodeOptions row_options;
   TideReadingBuilder *builder; /* owned */
-  TideScratch scratch;         /* of the message */
-  TideFieldNames *names;       /* owned: of what is printed */
+  TideScratch scratch;         /* of the current message */
+  TideFieldNames *names;       /* owned: names of the printed format */
   const TideFieldNames *known; /* borrowed: the configuration's */
-  TideDecoder *cells;          /* owned: a reading a cell */
-  TideDecoder *row;            /* owned: of JSON, what stands around the cells; NULL: each cell says it */
+  TideDecoder *cells;          /* owned: one reading per cell */
+  TideDecoder *row;            /* owned, for JSON: what surrounds the cells; NULL: each cell describes its row */
   GArray *list;                /* owned (element-type Cell): of the message */
   GArray *printed;             /* owned (element-type Printed): of its readings */
 };
@@ -93,7 +93,7 @@ tide_scanned_rows_free(TideScannedRows *rows)
   g_free(rows);
 }
 
-/* ---- what is printed ---- */
+/* ---- parsing ---- */
 
 static const TideField *
 find(const TideReading *reading, const char *name)
@@ -104,7 +104,7 @@ find(const TideReading *reading, const char *name)
   return NULL;
 }
 
-/* Undoes \xHH: what is shown has no other backslash. */
+/* Undoes \xHH escapes; printed text has no other backslash. */
 static TideBytes
 unescape(TideScannedRows *rows, TideBytes text)
 {
@@ -123,8 +123,7 @@ unescape(TideScannedRows *rows, TideBytes text)
   return tide_bytes(bytes, n);
 }
 
-/* The bytes of @field, which stands in @reading: of JSON as they are, or those in hex beside it where they are no text.
- */
+/* The bytes of @field in @reading. In JSON, bytes that are not text are in an additional hex field. */
 static TideBytes
 exact(TideScannedRows *rows, const TideReading *reading, const TideField *field)
 {
@@ -142,8 +141,8 @@ static gboolean
 fault(TideReject *ret_reject, TideBytes field, const char *detail)
 {
   *ret_reject = (TideReject){.reason = TIDE_REJECT_PARSE, .field = field, .byte_position = -1, .detail = detail};
-  ret_reject->remedy = "load what 'tidemark scan' printed as JSON or CSV, with '--format' saying which; of CSV without "
-                       "'--column', of both without '--raw'";
+  ret_reject->remedy = "load the output of 'tidemark scan' as JSON or CSV, and set '--format' to match; print CSV "
+                       "without '--column', and both without '--raw'";
   return FALSE;
 }
 
@@ -176,7 +175,7 @@ read_type(const TideField *field, TideValueKind *ret_kind)
   return kind < G_N_ELEMENTS(types);
 }
 
-/* The name of the field: as it is printed, or the qualifier. FALSE: neither is there. */
+/* The field's name as printed, otherwise the qualifier. Returns FALSE if there is neither. */
 static gboolean
 read_field(TideScannedRows *rows, const TideReading *reading, TideBytes *ret_field)
 {
@@ -202,12 +201,12 @@ read_cell(TideScannedRows *rows, const TideReading *reading, const TideReading *
   const TideField *value = find(reading, "value"), *type = find(reading, "type");
   if (!read_timestamp(find(reading, "timestamp_ms"), &cell.timestamp_ms) || value == NULL)
     return fault(ret_reject, TIDE_BYTES_EMPTY,
-                 "a cell without 'timestamp_ms' or 'value': it is no row as scan prints it");
+                 "a cell without 'timestamp_ms' or 'value': the line is not a row printed by scan");
   if (!read_field(rows, reading, &cell.field))
-    return fault(ret_reject, TIDE_BYTES_EMPTY, "a cell without its column: it is no row as scan prints it");
+    return fault(ret_reject, TIDE_BYTES_EMPTY, "a cell without its column: the line is not a row printed by scan");
   if (!read_type(type, &cell.kind))
     return fault(ret_reject, cell.field,
-                 "a cell that was shown as it is stored, since it does not look as its table declared it");
+                 "a cell that was printed as stored, because it does not match its table's declaration");
   cell.value = exact(rows, reading, value);
   g_array_append_val(rows->list, cell);
   return TRUE;
@@ -238,7 +237,7 @@ read_cells(TideScannedRows *rows, TideBytes message, TideReject *ret_reject)
   return TRUE;
 }
 
-/* ---- what it was ---- */
+/* ---- restoring readings ---- */
 
 static int
 compare_cells(gconstpointer a, gconstpointer b)
@@ -255,7 +254,7 @@ cell_at(TideScannedRows *rows, guint index)
   return &g_array_index(rows->list, Cell, index);
 }
 
-/* The cell between @first and @before that is of @field; NULL: none is. */
+/* The cell of @field between @first and @before; NULL: none. */
 static const Cell *
 find_cell(TideScannedRows *rows, guint first, guint before, TideBytes field)
 {
@@ -265,7 +264,7 @@ find_cell(TideScannedRows *rows, guint first, guint before, TideBytes field)
   return NULL;
 }
 
-/* A field that several columns hold is one field, if they hold the same. */
+/* Several columns with the same field are one field if their values are equal. */
 static gboolean
 add_cells(TideScannedRows *rows, guint first, guint end, Printed *printed, TideReject *ret_reject)
 {
@@ -287,7 +286,7 @@ add_cells(TideScannedRows *rows, guint first, guint end, Printed *printed, TideR
   return TRUE;
 }
 
-/* The name of the key's field that @field is; FALSE: it is none. */
+/* The name of the key field in @field. Returns FALSE if it is none. */
 static gboolean
 name_key_field(TideScannedRows *rows, const TideField *field, TideBytes *ret_name)
 {
@@ -307,8 +306,8 @@ name_key_field(TideScannedRows *rows, const TideField *field, TideBytes *ret_nam
   return has_prefix || !is_other;
 }
 
-/* Those that no cell has; what a cell has is as it was received. Beside one that is no text stand its bytes. A default
- * of the key is no field that was received: the key makes it again, and no column does. */
+/* Adds key fields that no cell has; a cell has the value as it was received. Bytes that are not text have a hex field.
+ * A default of the key was not received as a field: the key produces it again, a column does not. */
 static gboolean
 add_key_fields(TideScannedRows *rows, guint first, guint end, TideReject *ret_reject)
 {
@@ -342,7 +341,8 @@ keep(TideScannedRows *rows, const char *text)
   return tide_scratch_copy(&rows->scratch, tide_bytes_of_string(text));
 }
 
-/* The event's: the cells', unless these bear another, or the key says it to less than a millisecond. */
+/* Adds the event time: the cells' time, unless they have a different one, or the key has it with more precision than a
+ * millisecond. */
 static gboolean
 add_times(TideScannedRows *rows, const Cell *cell, TideReject *ret_reject)
 {
@@ -369,7 +369,7 @@ tide_scanned_rows_decode(TideScannedRows *rows, TideBytes message, TideReading *
   *ret_reject = (TideReject){.byte_position = -1};
   g_array_set_size(rows->printed, 0);
   tide_scratch_reset(&rows->scratch);
-  tide_reading_builder_begin_message(rows->builder, NULL, 0, 0); /* what a row was made of is in it */
+  tide_reading_builder_begin_message(rows->builder, NULL, 0, 0); /* a row contains everything it was made of */
   if (!read_cells(rows, message, ret_reject))
     return FALSE;
   g_array_sort(rows->list, compare_cells);

@@ -1,14 +1,14 @@
-/* Reads again what `tidemark scan` printed: from a row's cells, as JSON or CSV, to the readings that they are of. The
- * cells of one time are a reading: its fields are theirs and the key's, its time is theirs, or the key's where that is
- * finer. A message is one row: a JSON object, or the CSV's heading with all lines of the row.
+/* Parses the output of `tidemark scan`: restores the readings from the cells of a row, as JSON or CSV. The cells of one
+ * time are a reading: it has their fields and the key's, and their time, or the key's if that is finer. A message is
+ * one row: a JSON object, or the CSV header with all lines of the row.
  *
- *     JSON: "row", "row_hex", "fields", "key_time", and of each of "cells": "family", "qualifier", "value", "field",
- *           "type", "timestamp_ms"; and the exact bytes of what is no text, as "value_hex"
+ *     JSON: "row", "row_hex", "fields", "key_time", and for each of "cells": "family", "qualifier", "value", "field",
+ *           "type", "timestamp_ms"; exact bytes that are not text are in "value_hex"
  *     CSV:  row, timestamp_ms, key_time, column, value, field, type, and a column for each field of the key; with \xHH
  *
- * "field" is the name that the cell's qualifier was made of, where that is another; empty: of none, the cell is made
- * anew. "type" is the kind of the value where the table keeps one: string, number, bool, null, json; "stored": the cell
- * does not look as it is declared, and the row is rejected. */
+ * "field" is the name that the cell's qualifier was made of, if different; empty: none, the mapping creates the cell
+ * again. "type" is the kind of the value if the table preserves one: string, number, bool, null, json; "stored": the
+ * cell does not match its declaration, and the row is rejected. */
 #pragma once
 
 #include "decode/decode_options.h"
@@ -17,23 +17,24 @@
 
 G_BEGIN_DECLS
 
-/* What the reading's times are called: as what the record offers, which no rule "*" takes. */
+/* Names of the reading's times, in the form of record fields, which the rule "*" does not match. */
 #define TIDE_SCANNED_EVENT_TIME "$header.tidemark.time"
 #define TIDE_SCANNED_CELL_TIME "$header.tidemark.cell_time"
 
-/* Of a printed row: it takes many times what its message took. */
+/* Limits of a printed row, which takes many times the memory of its message. */
 #define TIDE_SCANNED_MAX_BYTES (64u << 20)
 #define TIDE_SCANNED_MAX_CELLS 1000000u
 
 typedef struct TideScannedRows TideScannedRows;
 
-/* @options: borrowed. NULL where they do not say that messages are printed rows. @names, @n_known: as the decoder's. */
+/* @options: borrowed. Returns NULL unless they declare messages to be printed rows. @names, @n_known: as for the
+ * decoder. */
 TideScannedRows *tide_scanned_rows_new(const TideDecodeOptions *options, TideFieldNames *names, guint32 n_known);
 void tide_scanned_rows_free(TideScannedRows *rows); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideScannedRows, tide_scanned_rows_free)
 
 /**
- * tide_scanned_rows_decode: the readings of the row in @message.
+ * tide_scanned_rows_decode: decodes the readings of the row in @message.
  * @ret_readings: valid until the next call
  * Returns: FALSE with @ret_reject filled. Threads: the owner's only.
  */

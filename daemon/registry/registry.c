@@ -10,7 +10,7 @@
 #include <curl/curl.h>
 #include <stdatomic.h>
 
-/* A schema stands in the reply as a JSON text, with its quotes escaped. */
+/* The reply contains the schema as a JSON string with escaped quotes. */
 #define REPLY_MAX_BYTES (2 * (gsize)TIDE_AVRO_SCHEMA_MAX_BYTES)
 
 #define CONNECT_TIMEOUT_MS 5000L
@@ -18,25 +18,25 @@
 #define WAIT_US (10 * TIDE_US_PER_S)
 #define MISSING_US (60 * TIDE_US_PER_S)
 
-/* Different reasons why schemas cannot be used; each is kept for ever. */
+/* Different reasons for unusable schemas; each stays in memory. */
 #define MAX_TEXTS 1000u
 #define RETRY_MIN_US (TIDE_US_PER_S / 4)
 #define RETRY_MAX_US (5 * TIDE_US_PER_S)
 #define LOG_INTERVAL_US (60 * TIDE_US_PER_S)
 
-/* Numbers that do not exist come from bytes that are none: more of them than this are forgotten, all at once. */
+/* Nonexistent numbers come from bytes that are not schema ids: beyond this number all are forgotten at once. */
 #define MAX_MISSING 10000u
 
-/* Numbers are signed ones of 32 bits in the registry's API: it is not asked for others, which it would call ill-formed,
- * and not missing (Apicurio 2.6: 404 with the code 0), so that their partition would wait for ever. */
+/* Ids are signed 32-bit integers in the registry's API. It is not asked for others, because it would report them as
+ * malformed rather than missing (Apicurio 2.6: 404 with code 0), and their partition would wait forever. */
 #define MAX_ID ((guint32)G_MAXINT32)
 
-/* The registry's error_code for a schema that does not exist, and for one of a subject or version that does not. */
+/* The registry's error_code for a missing schema, subject or version. */
 #define SCHEMA_NOT_FOUND 40403
 #define SUBJECT_NOT_FOUND 40401
 #define VERSION_NOT_FOUND 40402
 
-/* Of the schemas that one refers to, by way of others too. */
+/* Limits for referenced schemas, including indirect ones. */
 #define MAX_REFERENCES 100u
 #define MAX_REFERENCE_DEPTH 16u
 
@@ -45,25 +45,25 @@ typedef struct Entry {
   TideSchemaAnswer answer;
   const TideAvroSchema *schema; /* owned; with FOUND */
   const char *why;              /* interned; with NONE */
-  gint64 until_us;              /* with NONE, when it is asked for anew; G_MAXINT64: never */
+  gint64 until_us;              /* with NONE: when it is requested again; G_MAXINT64: never */
 } Entry;
 
 typedef struct Registry {
-  TideSchemaSource source; /* what others see */
+  TideSchemaSource source; /* the interface for other modules */
   const TideRegistrySettings *settings;
   TideMutex lock;
   TideCond changed;
   GHashTable *entries; /* under lock; owned: Map<id, Entry> */
-  GQueue wanted;       /* under lock; of entries, borrowed */
+  GQueue wanted;       /* under lock; borrowed entries */
   guint n_missing;     /* under lock */
-  guint n_texts;       /* the thread's: reasons that were new */
-  TideThread *thread;  /* under lock; NULL: not asked yet */
+  guint n_texts;       /* the thread's: number of distinct reasons */
+  TideThread *thread;  /* under lock; NULL: nothing requested yet */
   char *trouble;       /* under lock; owned */
-  guint32 trouble_id;  /* under lock: of the schema that could not be asked for */
+  guint32 trouble_id;  /* under lock: the schema whose request failed */
   gboolean waits;      /* under lock */
   atomic_bool stops;
 
-  /* the thread's */
+  /* For the thread only. */
   CURL *easy;
   GString *body;
   char reason[CURL_ERROR_SIZE];
@@ -71,7 +71,7 @@ typedef struct Registry {
   TideLogLimit log_limit;
 } Registry;
 
-/* ---- one question ---- */
+/* ---- one request ---- */
 
 #define SET(registry, option, value) (void)curl_easy_setopt((registry)->easy, option, value)
 
@@ -107,7 +107,7 @@ set_credentials(Registry *registry, GError **error)
   return TRUE;
 }
 
-/* Asks for what is at @path. FALSE: nothing was answered. */
+/* Requests @path. Returns FALSE if there was no answer. */
 static gboolean
 ask(Registry *registry, const char *path, long *ret_status, GError **error)
 {
@@ -126,10 +126,10 @@ ask(Registry *registry, const char *path, long *ret_status, GError **error)
   SET(registry, CURLOPT_XFERINFOFUNCTION, is_stopped);
   SET(registry, CURLOPT_XFERINFODATA, registry);
   SET(registry, CURLOPT_NOPROGRESS, 0L);
-  SET(registry, CURLOPT_PROXY, ""); /* whatever the environment says: a password is for the registry alone */
+  SET(registry, CURLOPT_PROXY, ""); /* ignores the environment: the password is for the registry only */
   if (registry->settings->ca != NULL) {
     SET(registry, CURLOPT_CAINFO, registry->settings->ca);
-    SET(registry, CURLOPT_CAPATH, NULL); /* the system's, which would do as well */
+    SET(registry, CURLOPT_CAPATH, NULL); /* the system's would be accepted too */
   }
   if (!set_credentials(registry, error))
     return FALSE;
@@ -138,15 +138,16 @@ ask(Registry *registry, const char *path, long *ret_status, GError **error)
   if (code == CURLE_OK)
     return TRUE;
   if (code == CURLE_WRITE_ERROR)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "it answers with more than %" G_GSIZE_FORMAT " bytes",
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_PROTOCOL, "the answer exceeds %" G_GSIZE_FORMAT " bytes",
                 REPLY_MAX_BYTES);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT, "%s: %s",
-                registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code),
-                code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE
-                    ? "see 'readings.registry.ca', and that its certificate is for the host in 'readings.registry.url'"
-                : code == CURLE_SSL_CONNECT_ERROR ? "see whether the port in 'readings.registry.url' speaks TLS"
-                                                  : "see 'readings.registry.url', and whether it runs there");
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_CONNECT, "%s: %s",
+        registry->reason[0] != '\0' ? registry->reason : curl_easy_strerror(code),
+        code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE
+            ? "check 'readings.registry.ca', and that the certificate is for the host in 'readings.registry.url'"
+        : code == CURLE_SSL_CONNECT_ERROR ? "check if the port in 'readings.registry.url' uses TLS"
+                                          : "check 'readings.registry.url', and that the registry is running there");
   return FALSE;
 }
 
@@ -156,43 +157,44 @@ body_of(const Registry *registry)
   return tide_bytes(registry->body->str, registry->body->len);
 }
 
-/* The text of the schema that was answered. (transfer full) (nullable): with @error. */
+/* The text of the schema in the answer. (transfer full) (nullable): NULL with @error. */
 static char *
 answered_schema(const Registry *registry, gboolean *ret_is_avro, GError **error)
 {
   char *text = tide_registry_reply_schema(body_of(registry), ret_is_avro);
   if (text == NULL)
-    g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                        "what it answers is no schema in JSON: is 'readings.registry.url' that of a schema registry?");
+    g_set_error_literal(
+        error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
+        "its answer is not a schema in JSON: check that 'readings.registry.url' is that of a schema registry");
   return text;
 }
 
-/* Whether a registry has said that it has no such schema. */
+/* Whether the registry has answered that the schema does not exist. */
 static gboolean
 is_not_found(const Registry *registry, long status)
 {
   return status == 404 && tide_registry_reply_error_code(body_of(registry)) == SCHEMA_NOT_FOUND;
 }
 
-/* Of an answer that tells nothing of the schema. Returns: FALSE. */
+/* Sets @error for an answer without information about the schema. Returns FALSE. */
 static gboolean
 fault_of_status(long status, GError **error)
 {
   if (status == 401 || status == 403)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY,
-                "it answers with %ld: who asks is said by 'readings.registry.user' and 'password'", status);
+                "it answered with status %ld: check 'readings.registry.user' and 'password'", status);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "it answers with %ld%s", status,
-                status == 404 ? ", and not that the schema does not exist: is 'readings.registry.url' right?" : "");
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_GATEWAY, "it answered with status %ld%s", status,
+                status == 404 ? ", but does not report the schema as missing: check 'readings.registry.url'" : "");
   return FALSE;
 }
 
-/* ---- what a schema refers to ---- */
+/* ---- references ---- */
 
-/* The schemas that one refers to, each behind those that it refers to itself. Where two are of one name, the first is
- * meant, as Confluent's registry has it. */
+/* The schemas that one refers to, each after its own references. Of two with the same name the first one counts, as in
+ * Confluent's registry. */
 typedef struct References {
-  GHashTable *is_read; /* Map<name, gboolean>: FALSE: its own references are being read */
+  GHashTable *is_read; /* Map<name, gboolean>: FALSE while its own references are being read */
   GPtrArray *texts;    /* (element-type char *) */
   gsize bytes;
 } References;
@@ -217,11 +219,10 @@ ask_for_reference(Registry *registry, const TideRegistryReference *reference, ch
   if (*ret_text == NULL)
     return FALSE;
   return is_avro ||
-         tide_fail(error, TIDE_ERROR_DATA, "it refers to '%s', which is not one of Avro", reference->subject);
+         tide_fail(error, TIDE_ERROR_DATA, "it refers to '%s', which is not an Avro schema", reference->subject);
 }
 
-/* Adds what @of names, with what that refers to: calls itself for it. Errors: DATA: something is wrong with the schema;
- * else: nothing could be found out. */
+/* Adds the references in @of, recursively. Errors: DATA: the schema is unusable; others: a request failed. */
 static gboolean
 add_references(Registry *registry, const GArray *of, guint depth, References *references, GError **error)
 {
@@ -230,19 +231,19 @@ add_references(Registry *registry, const GArray *of, guint depth, References *re
     gpointer is_read;
     if (g_hash_table_lookup_extended(references->is_read, reference->name, NULL, &is_read)) {
       if (!GPOINTER_TO_INT(is_read))
-        return tide_fail(error, TIDE_ERROR_DATA,
-                         "the schemas that it refers to refer to each other in a circle, by '%s'", reference->name);
+        return tide_fail(error, TIDE_ERROR_DATA, "its references form a circle through '%s'", reference->name);
       continue;
     }
     if (depth >= MAX_REFERENCE_DEPTH || g_hash_table_size(references->is_read) >= MAX_REFERENCES)
-      return tide_fail(error, TIDE_ERROR_DATA, "it refers to more than %u other schemas, or by way of more than %u",
-                       MAX_REFERENCES, MAX_REFERENCE_DEPTH);
+      return tide_fail(error, TIDE_ERROR_DATA,
+                       "it refers to more than %u other schemas, or through more than %u levels", MAX_REFERENCES,
+                       MAX_REFERENCE_DEPTH);
     g_hash_table_insert(references->is_read, g_strdup(reference->name), GINT_TO_POINTER(FALSE));
     g_autofree char *text = NULL;
     if (!ask_for_reference(registry, reference, &text, error))
       return FALSE;
     if ((references->bytes += strlen(text)) > TIDE_AVRO_SCHEMA_MAX_BYTES)
-      return tide_fail(error, TIDE_ERROR_DATA, "the schemas that it refers to are larger than %d bytes",
+      return tide_fail(error, TIDE_ERROR_DATA, "the schemas that it refers to exceed %d bytes",
                        TIDE_AVRO_SCHEMA_MAX_BYTES);
     g_autoptr(GArray) its = tide_registry_reply_references(body_of(registry));
     if (!add_references(registry, its, depth + 1, references, error))
@@ -253,7 +254,7 @@ add_references(Registry *registry, const GArray *of, guint depth, References *re
   return TRUE;
 }
 
-/* ---- what an answer means ---- */
+/* ---- evaluating an answer ---- */
 
 static void
 answer_none(Entry *entry, gint64 until_us, const char *why)
@@ -263,18 +264,19 @@ answer_none(Entry *entry, gint64 until_us, const char *why)
   entry->why = why;
 }
 
-/* Of a schema that cannot be used as things are; what is missing may come. @text is kept for as long as the program
- * runs, since others read it without the lock: but not one for each of what many bad schemas may say. */
+/* Answers that a schema cannot be used; it is requested again later, since missing references may be added. @text stays
+ * in memory for the life of the process, because others read it without the lock. Its number is limited, since bad
+ * schemas may cause many different texts. */
 static void
 answer_unusable(Registry *registry, Entry *entry, const char *text)
 {
   gboolean is_too_many = g_quark_try_string(text) == 0 && registry->n_texts++ >= MAX_TEXTS;
   answer_none(entry, tide_now_us() + MISSING_US,
-              is_too_many ? "the schema that it names cannot be used, and too many others could not for why to be told"
+              is_too_many ? "the schema that it names cannot be used; the reason is omitted after too many others"
                           : g_intern_string(text));
 }
 
-/* Asks for the schema of @entry. FALSE: nothing was found out. */
+/* Requests the schema of @entry. Returns FALSE if the request failed. */
 static gboolean
 ask_for_schema(Registry *registry, Entry *entry, GError **error)
 {
@@ -283,7 +285,8 @@ ask_for_schema(Registry *registry, Entry *entry, GError **error)
   if (!ask(registry, path, &status, error))
     return FALSE;
   if (is_not_found(registry, status)) {
-    answer_none(entry, tide_now_us() + MISSING_US, "the schema registry has no schema of the number in front of it");
+    answer_none(entry, tide_now_us() + MISSING_US,
+                "the schema registry has no schema with the number before the value");
     return TRUE;
   }
   if (status != 200)
@@ -293,7 +296,7 @@ ask_for_schema(Registry *registry, Entry *entry, GError **error)
   if (text == NULL)
     return FALSE;
   if (!is_avro) {
-    answer_none(entry, G_MAXINT64, "the schema that it names is not one of Avro");
+    answer_none(entry, G_MAXINT64, "the schema that it names is not an Avro schema");
     return TRUE;
   }
   g_autoptr(GError) fault = NULL;
@@ -324,14 +327,12 @@ report_trouble(Registry *registry, guint32 id, const char *why)
   tide_mutex_unlock(&registry->lock);
   if (tide_log_limit_pass(&registry->log_limit, tide_now_us(), LOG_INTERVAL_US, &suppressed))
     tide_log(TIDE_LOG_WARNING, "registry-down",
-             "cannot ask the schema registry '%s' for schema %u: %s; partitions whose messages need it wait, and it is "
-             "asked again",
+             "cannot query the schema registry '%s' for schema %u: %s; partitions that need it wait, retrying",
              registry->settings->url, id, why);
   tide_mutex_lock(&registry->lock);
 }
 
-/* Schemas that are wanted are asked for in turn: where this one failed last and is found now, every other was found
- * between, and none fails any more. */
+/* Schemas are requested in turn. When the one that failed last succeeds, all others have succeeded in between. */
 static void
 report_recovery(Registry *registry, guint32 id)
 {
@@ -344,7 +345,7 @@ report_recovery(Registry *registry, guint32 id)
   tide_mutex_lock(&registry->lock);
 }
 
-/* One question, and what comes of it; under lock, which is given up meanwhile. */
+/* Makes one request and handles the result. Called under the lock, which is released meanwhile. */
 static void
 ask_next(Registry *registry, Entry *entry)
 {
@@ -357,7 +358,7 @@ ask_next(Registry *registry, Entry *entry)
     return;
   (void)g_queue_pop_head(&registry->wanted);
   if (!good) {
-    g_queue_push_tail(&registry->wanted, entry); /* others may fare better */
+    g_queue_push_tail(&registry->wanted, entry); /* other requests may succeed */
     report_trouble(registry, found.id, error->message);
     registry->backoff_us = CLAMP(registry->backoff_us * 2, RETRY_MIN_US, RETRY_MAX_US);
     gint64 until_us = tide_now_us() + registry->backoff_us;
@@ -387,7 +388,7 @@ run(gpointer data)
   tide_mutex_unlock(&registry->lock);
 }
 
-/* ---- questions ---- */
+/* ---- lookups ---- */
 
 static gboolean
 is_missing(gpointer id, gpointer entry, gpointer data)
@@ -395,7 +396,7 @@ is_missing(gpointer id, gpointer entry, gpointer data)
   return ((const Entry *)entry)->answer == TIDE_SCHEMA_NONE;
 }
 
-/* The entry of @id, which is asked for where that was not done, or not lately. */
+/* The entry of @id, which is requested if it was not, or not recently. */
 static Entry *
 entry_of(Registry *registry, guint32 id)
 {
@@ -426,20 +427,20 @@ find(TideSchemaSource *source, guint32 id, const TideAvroSchema **ret_schema, co
   gint64 until_us = tide_now_us() + WAIT_US;
   if (id > MAX_ID) {
     *ret_schema = NULL;
-    *ret_why = "the number in front of it is no schema's: a registry has none above 2147483647";
+    *ret_why = "the number before the value is not a schema's: a registry has none above 2147483647";
     return TIDE_SCHEMA_NONE;
   }
   tide_mutex_lock(&registry->lock);
   Entry *entry = entry_of(registry, id);
   while (registry->waits && entry->answer == TIDE_SCHEMA_AWAITED &&
          tide_cond_wait_until(&registry->changed, &registry->lock, until_us))
-    entry = entry_of(registry, id); /* others may have had it forgotten meanwhile */
+    entry = entry_of(registry, id); /* it may have been forgotten meanwhile */
   TideSchemaAnswer answer = entry->answer;
   *ret_schema = entry->schema;
   *ret_why = entry->why;
   if (registry->waits && answer == TIDE_SCHEMA_AWAITED) {
     answer = TIDE_SCHEMA_NONE;
-    *ret_why = "its schema is not known, as the schema registry does not answer";
+    *ret_why = "its schema is unknown, because the schema registry does not answer";
   }
   tide_mutex_unlock(&registry->lock);
   return answer;
@@ -452,8 +453,7 @@ tide_registry_try(const TideRegistrySettings *settings, gboolean *ret_is_forbidd
   Registry *registry = (Registry *)source;
   long status = 0;
   gboolean is_avro, good = ask(registry, "/schemas/ids/1", &status, error);
-  /* A registry that says that we may not read this schema knows us, and what it lets us read of others is not said. A
-   * proxy's own page has no such code. */
+  /* A registry that denies this schema knows the user, and may permit others. A proxy's own page has no error code. */
   *ret_is_forbidden = good && status == 403 && tide_registry_reply_error_code(body_of(registry)) != 0;
   if (good && status == 200) {
     g_autofree char *text = answered_schema(registry, &is_avro, error);

@@ -2,7 +2,7 @@
 
 #include <simdjson.h>
 
-/* A list of references is the deepest that there is: what is deeper is none. */
+/* The deepest valid reply is a list of references. */
 static constexpr gsize MAX_DEPTH = 16;
 
 static gboolean
@@ -47,7 +47,7 @@ tide_registry_reply_references(TideBytes reply)
     TideRegistryReference reference = {};
     if (one.at_key("name").get(name) != simdjson::SUCCESS || one.at_key("subject").get(subject) != simdjson::SUCCESS ||
         one.at_key("version").get(reference.version) != simdjson::SUCCESS)
-      continue; /* the schema then lacks a type, which is told */
+      continue; /* the schema then lacks a type, which is reported */
     reference.name = g_strndup(name.data(), name.size());
     reference.subject = g_strndup(subject.data(), subject.size());
     g_array_append_val(references, reference);

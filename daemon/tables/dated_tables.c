@@ -8,16 +8,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* There is a warning, and another each day, once so many slots are left: a week of them while no more than 292 names
- * are new in a day, as those of twelve tables by the hour. A rate that is taken from what comes would warn of a
- * backlog. */
+/* Warns once this many slots are left, and daily after that. They last a week for up to 292 new names a day, as with
+ * twelve hourly tables. A measured rate would warn during a backlog. */
 #define WARNED_SLOTS (TIDE_DATED_TABLES_MAX / 8)
 #define DAY_US (24 * 3600 * TIDE_US_PER_S)
 
 struct TideDatedTables {
   /* read-only */
   TideDatedTablesContext context;
-  guint32 first_index; /* of the instances */
+  guint32 first_index; /* of the first instance */
   TideGauge *met;
   /* under lock */
   TideMutex lock;
@@ -88,9 +87,9 @@ warn_if_few_are_left_locked(TideDatedTables *dated, gint64 now_us)
   dated->warned_us = now_us;
   const char *newest = dated->slots[dated->n_slots - 1]->name;
   tide_log_fields(TIDE_LOG_WARNING, "dated-tables-full", TIDE_LOG_FIELDS({"TABLE", newest}),
-                  "%u dated tables were met since the start, the newest '%s'; a process has room for %u, and halts "
-                  "at the next one: restart tidemark before, which begins anew, and look whether readings have absurd "
-                  "times (readings.time.max_past refuses these)",
+                  "used %u dated tables since the start, the newest '%s', of at most %u; partitions halt beyond that; "
+                  "restart tidemark before then, which resets the count, and check for readings with absurd times "
+                  "(readings.time.max_past rejects them)",
                   dated->n_slots, newest, TIDE_DATED_TABLES_MAX);
 }
 

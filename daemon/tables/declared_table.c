@@ -5,11 +5,11 @@
 
 #define DAY_MS (24 * 3600 * G_GINT64_CONSTANT(1000))
 
-/* A reading that comes later than this may undo a delete, where a major compaction ran between them. */
+/* A later reading may undo a delete if a major compaction ran in between. */
 #define PURGE_DELETES_MS (7 * DAY_MS)
 
-/* Of TIDE_PURGE_DELETES_ATTRIBUTE: as declared; else 7 days when its writes delete (latest: replace, tombstone:
- * delete); else 0, HBase's own: none. */
+/* The value of TIDE_PURGE_DELETES_ATTRIBUTE: as declared; otherwise 7 days if the table's writes delete (latest:
+ * replace, tombstone: delete); otherwise 0, which is HBase's default. */
 static gint64
 purge_deletes_ms_of(const TideTable *table)
 {
@@ -50,7 +50,7 @@ tide_declared_table_describe(const TideTable *table, const TideFieldNames *names
   return description;
 }
 
-/* The part of "ns:TABLE" in front of the colon; NULL for the default namespace. (transfer full) */
+/* The part of "ns:TABLE" before the colon; NULL for the default namespace. (transfer full) */
 static char *
 namespace_of(const TideTable *table)
 {
@@ -97,7 +97,7 @@ tide_declared_table_create(TideHBaseClient *client, const TideTableRequest *requ
     *ret_creation = plain ? TIDE_TABLE_CREATED_PLAIN : TIDE_TABLE_CREATED;
     return TRUE;
   }
-  /* The texts for "somebody was faster" differ between versions of HBase: look instead of reading them. */
+  /* The error text for a table created concurrently differs between versions of HBase, so this checks if it exists. */
   gboolean answered = g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_GATEWAY) ||
                       g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_APPLICATION);
   if (answered && tide_hbase_client_table_exists(client, table->name, request->deadline_us, &exists, NULL) && exists)

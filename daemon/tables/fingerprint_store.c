@@ -9,10 +9,10 @@
 
 #include <errno.h>
 
-/* Raised when what a description says of the same key changes. */
+/* Increased when the description of a key changes its form. */
 #define DESCRIPTION_PREFIX "tidemark scheme 1: "
 
-/* Of a stored key fingerprint; a key of 32 parts with long names is described in a tenth of it. */
+/* Limit of a stored key fingerprint; a key of 32 parts with long names needs a tenth of it. */
 #define MAX_FINGERPRINT_BYTES (64u * 1024u)
 
 void
@@ -61,7 +61,7 @@ deadline_us(const TideFingerprintStore *store)
   return tide_now_us() + store->call_timeout_ms * TIDE_US_PER_MS;
 }
 
-/* What was stored as a text that can be shown: ours is printable, anything else is none of ours and equals none. */
+/* The stored bytes as printable text. Fingerprints of tidemark's are printable; anything else equals none of them. */
 static char *
 text_of_stored(TideBytes bytes)
 {
@@ -72,10 +72,10 @@ text_of_stored(TideBytes bytes)
   return g_strndup((const char *)part.data, part.len);
 }
 
-/* ---- the small table ---- */
+/* ---- the table of fingerprints ---- */
 
 typedef struct StoredCell {
-  char *text; /* owned; NULL: the small table or the row is not there */
+  char *text; /* owned; NULL: there is no such table or row */
   gint64 time_ms;
 } StoredCell;
 
@@ -116,8 +116,8 @@ write_row(const TideFingerprintStore *store, TideHBaseClient *client, const char
   tide_column_prefix_append(protocol, &prefix, TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_FAMILY),
                             TIDE_BYTES_LITERAL(TIDE_FINGERPRINT_QUALIFIER));
   tide_put_head_append(protocol, &put, tide_bytes_of_string(tide_table_short_name(table)), 1);
-  /* Now, and not an event's time: what is stored last wins, also where a clock that was ahead has stored the one
-   * before. */
+  /* The current time rather than an event time, so that the last stored value wins, even over one stored by a clock
+   * that was ahead. */
   tide_cell_append(protocol, &put, tide_buffer_bytes(&prefix), tide_bytes_of_string(fingerprint),
                    MAX(g_get_real_time() / 1000, before.time_ms + 1));
   tide_put_tail_append(protocol, &put, TIDE_PUT_NO_TIME, 0);
@@ -143,14 +143,14 @@ tide_fingerprint_store_create_table(const TideFingerprintStore *store, TideHBase
 static char *
 path_of(const TideFingerprintStore *store, const char *table)
 {
-  /* Names of tables are made of letters, digits and _-.: and, with a date, what a pattern prints: nothing that leaves
-   * the directory gets through. */
+  /* Table names consist of letters, digits and _-.: and, for a date, the output of a pattern, so the path cannot leave
+   * the directory. */
   g_autofree char *escaped = g_uri_escape_string(tide_table_short_name(table), ":", FALSE);
   g_autofree char *name = g_strconcat("scheme-", escaped, NULL);
   return g_build_filename(store->directory, name, NULL);
 }
 
-/* @ret_text: NULL when there is no such file. */
+/* @ret_text: NULL if the file does not exist */
 static gboolean
 read_file(const TideFingerprintStore *store, const char *table, char **ret_text, GError **error)
 {
@@ -167,7 +167,7 @@ read_file(const TideFingerprintStore *store, const char *table, char **ret_text,
   return tide_fail(error, TIDE_ERROR_IO, "cannot read the key fingerprint of table '%s': %s", table, failure->message);
 }
 
-/* ---- all of them ---- */
+/* ---- all locations ---- */
 
 gboolean
 tide_fingerprint_store_read(const TideFingerprintStore *store, TideHBaseClient *client,
@@ -221,14 +221,14 @@ tide_fingerprint_store_write(const TideFingerprintStore *store, TideHBaseClient 
     g_autofree char *content = g_strconcat(fingerprint, "\n", NULL);
     g_autoptr(GError) failure = NULL;
     if (!tide_state_directory_keep(path, content, &failure))
-      return tide_fail(error, TIDE_ERROR_IO, "cannot keep the key fingerprint of table '%s': %s", table,
+      return tide_fail(error, TIDE_ERROR_IO, "cannot store the key fingerprint of table '%s': %s", table,
                        failure->message);
   }
   *ret_location = location;
   return TRUE;
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static gboolean
 stop_at_row(const TideResultRow *row, gpointer data)
@@ -276,22 +276,21 @@ char *
 tide_fingerprint_mismatch(const TideTable *table, const TideFingerprintFinding *finding)
 {
   return g_strdup_printf(
-      "the key of table '%s' was changed, and the table has rows: they were written with [%s] (stored "
-      "%s), the configuration now says [%s]; written so, new rows would stand elsewhere and the old "
-      "ones would not be found any more: restore the key, give the table a new name, or start once "
-      "with: tidemark run --accept-scheme-change",
+      "the key of table '%s' has changed, but the table has rows: they were written with [%s] (stored %s), and the "
+      "configuration declares [%s]; the new key does not find the old rows: restore the key, give the table a new "
+      "name, or start once with: tidemark run --accept-scheme-change",
       table->name, finding->stored.text, tide_fingerprint_locations[finding->stored.location].text, finding->declared);
 }
 
-/* ---- checking before anything is written ---- */
+/* ---- check before writing ---- */
 
 typedef struct FingerprintCheck {
   const TideFingerprintStore *store;
   TideHBaseClient *client;
   gboolean accept;
   GString *mismatches; /* owned: joined sentences */
-  GString *local_only; /* owned: joined names of tables whose key fingerprint is in a file now */
-  GString *not_kept;   /* owned: joined names */
+  GString *local_only; /* owned: joined names of tables whose key fingerprint is now in a file */
+  GString *not_stored; /* owned: joined names */
 } FingerprintCheck;
 
 static void
@@ -300,7 +299,7 @@ append_joined(GString *list, const char *separator, const char *item)
   g_string_append_printf(list, "%s%s", list->len > 0 ? separator : "", item);
 }
 
-/* A file that cannot be written keeps nobody from working; HBase that cannot be asked does. */
+/* A file that cannot be written does not prevent writing; a failed call to HBase does. */
 static gboolean
 store_fingerprint(FingerprintCheck *check, const TideTable *table, const char *fingerprint, GError **error)
 {
@@ -311,12 +310,12 @@ store_fingerprint(FingerprintCheck *check, const TideTable *table, const char *f
       g_propagate_error(error, g_steal_pointer(&failure));
       return FALSE;
     }
-    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s; it is tried again", failure->message);
+    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s; retrying", failure->message);
   }
   if (location == TIDE_FINGERPRINT_IN_FILE)
     append_joined(check->local_only, ", ", table->name);
   else if (location == TIDE_FINGERPRINT_NOWHERE)
-    append_joined(check->not_kept, ", ", table->name);
+    append_joined(check->not_stored, ", ", table->name);
   return TRUE;
 }
 
@@ -342,11 +341,10 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
     append_joined(check->mismatches, "; ", mismatch);
     return TRUE;
   }
-  tide_log_fields(
-      TIDE_LOG_WARNING, "key-changed", TIDE_LOG_FIELDS({"TABLE", table->name}),
-      "the key of table '%s' was changed from [%s] to [%s], and that was accepted: rows written before are not "
-      "found by the new key",
-      table->name, finding->stored.text, finding->declared);
+  tide_log_fields(TIDE_LOG_WARNING, "key-changed", TIDE_LOG_FIELDS({"TABLE", table->name}),
+                  "the key of table '%s' was changed from [%s] to [%s], which was accepted; the new key does not find "
+                  "rows written before",
+                  table->name, finding->stored.text, finding->declared);
   return store_fingerprint(check, table, finding->declared, error);
 }
 
@@ -356,13 +354,13 @@ tide_fingerprint_check(const TideFingerprintStore *store, TideHBaseClient *clien
 {
   g_autoptr(GString) mismatches = g_string_new(NULL);
   g_autoptr(GString) local_only = g_string_new(NULL);
-  g_autoptr(GString) not_kept = g_string_new(NULL);
+  g_autoptr(GString) not_stored = g_string_new(NULL);
   FingerprintCheck check = {.store = store,
                             .client = client,
                             .accept = accept,
                             .mismatches = mismatches,
                             .local_only = local_only,
-                            .not_kept = not_kept};
+                            .not_stored = not_stored};
   for (guint i = 0; i < tables->len; i++) {
     const TideTable *table = g_ptr_array_index(tables, i);
     if (tide_table_is_template(table))
@@ -380,11 +378,10 @@ tide_fingerprint_check(const TideFingerprintStore *store, TideHBaseClient *clien
         "the key fingerprints of %s are stored in '%s', on this host only; create table '%s' with 'tidemark tables "
         "create' so that all hosts notice a changed key",
         local_only->str, store->directory, TIDE_FINGERPRINT_TABLE);
-  if (not_kept->len > 0)
-    tide_log(
-        TIDE_LOG_WARNING, "fingerprint-nowhere",
-        "the key fingerprints of %s cannot be stored, so that a changed key would not be noticed; "
-        "create table '%s' with 'tidemark tables create', or set STATE_DIRECTORY to a directory that can be written",
-        not_kept->str, TIDE_FINGERPRINT_TABLE);
+  if (not_stored->len > 0)
+    tide_log(TIDE_LOG_WARNING, "fingerprint-nowhere",
+             "cannot store the key fingerprints of %s, so that a changed key would go unnoticed; create table '%s' "
+             "with 'tidemark tables create', or set STATE_DIRECTORY to a writable directory",
+             not_stored->str, TIDE_FINGERPRINT_TABLE);
   return mismatches->len == 0 || tide_fail(error, TIDE_ERROR_CONFIG, "%s", mismatches->str);
 }

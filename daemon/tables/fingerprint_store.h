@@ -1,17 +1,16 @@
-/* The fingerprint of each table's key: "tidemark scheme 1: " and what tide_row_key_describe() says. It is kept with the
+/* The fingerprint of each table's key: "tidemark scheme 1: " followed by tide_row_key_describe(). It is stored with the
  * table's data and compared before anything is written: with another salt, hash, width or order of parts the old rows
- * would be there and never found again.
+ * would never be found again.
  *
- * Where it is kept, the first that holds one wins:
- *   1. the small table TIDE_FINGERPRINT_TABLE, which `tidemark tables create` makes: shared by all daemons and hosts
- *   2. a file of its own for each table in the state directory ($STATE_DIRECTORY, which systemd sets): of this host
- * only
- *   3. the table's attribute TIDE_FINGERPRINT_ATTRIBUTE, put there when tidemark creates the table over an unframed
- * gateway An attribute stands for as long as its table does, so it is last: what is stored later, because a change was
- * accepted or the table was empty, goes to 1 when that table exists, else to 2, and wins from then on.
+ * Locations; the first one with a fingerprint wins:
+ *   1. table TIDE_FINGERPRINT_TABLE, which `tidemark tables create` creates: shared by all daemons and hosts
+ *   2. a file per table in the state directory ($STATE_DIRECTORY, which systemd sets): for this host only
+ *   3. the table's attribute TIDE_FINGERPRINT_ATTRIBUTE, set when tidemark creates the table over an unframed gateway
+ * An attribute lasts as long as its table, so it comes last. A later fingerprint, after an accepted change or for an
+ * empty table, is stored in 1 if that table exists, otherwise in 2, and wins from then on.
  *
- * Threads: a store is read-only after init; a client is one thread's. Blocks: for calls, each as long as
- * hbase.call_timeout. Errors: those of the calls, and IO of the file. Library: but for the check, logs nothing. */
+ * Threads: a store is read-only after init; each client belongs to a thread. Blocks: for calls, each up to
+ * hbase.call_timeout. Errors: those of the calls, and IO for the file. Library: logs nothing, except for the check. */
 #pragma once
 
 #include "config/config.h"
@@ -47,8 +46,8 @@ typedef enum TideFingerprintLocation {
 } TideFingerprintLocation;
 
 typedef struct TideFingerprintPlace {
-  const char *text;         /* "in table 'tidemark_schemes'", to follow "stored" */
-  gboolean is_of_all_hosts; /* else a changed key is noticed on this host only, or nowhere */
+  const char *text;         /* "in table 'tidemark_schemes'", follows "stored" */
+  gboolean is_of_all_hosts; /* otherwise only this host, or none, notices a changed key */
 } TideFingerprintPlace;
 
 extern const TideFingerprintPlace tide_fingerprint_locations[TIDE_FINGERPRINT_N_LOCATIONS];
@@ -63,34 +62,34 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideStoredFingerprint, tide_stored_fingerprint_
 
 /**
  * tide_fingerprint_store_read: the key fingerprint stored for the table of @description.
- * @description: as tide_hbase_client_describe() gave it just now
+ * @description: a recent result of tide_hbase_client_describe()
  */
 gboolean tide_fingerprint_store_read(const TideFingerprintStore *store, TideHBaseClient *client,
                                      const TideTableDescription *description, TideStoredFingerprint *ret_stored,
                                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Where tide_fingerprint_store_write() would keep one: the small table or else the file; NOWHERE when there is neither.
- */
+/* Where tide_fingerprint_store_write() would store one: the table of fingerprints, otherwise the file; NOWHERE if there
+ * is neither. */
 gboolean tide_fingerprint_store_find_location(const TideFingerprintStore *store, TideHBaseClient *client,
                                               TideFingerprintLocation *ret_location,
                                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /**
- * tide_fingerprint_store_write: keep @fingerprint for @table, in the small table or else the file.
- * @ret_location: NOWHERE when there is neither: nothing was kept
+ * tide_fingerprint_store_write: stores @fingerprint for @table in the table of fingerprints, otherwise in the file.
+ * @ret_location: NOWHERE if there is neither; then nothing is stored
  */
 gboolean tide_fingerprint_store_write(const TideFingerprintStore *store, TideHBaseClient *client, const char *table,
                                       const char *fingerprint, TideFingerprintLocation *ret_location,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Makes the small table, unless it is there. Errors: those of the calls. */
+/* Creates the table of fingerprints unless it exists. Errors: those of the calls. */
 gboolean tide_fingerprint_store_create_table(const TideFingerprintStore *store, TideHBaseClient *client,
                                              gint64 deadline_us, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 typedef enum TideFingerprintVerdict {
   TIDE_FINGERPRINT_SAME,
   TIDE_FINGERPRINT_NOT_STORED,
-  TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY, /* another is stored, and the table has no row: nothing would be hidden */
+  TIDE_FINGERPRINT_CHANGED_WHILE_EMPTY, /* another is stored, but the table has no rows to lose */
   TIDE_FINGERPRINT_CHANGED,             /* another is stored, and the table has rows */
   TIDE_FINGERPRINT_N_VERDICTS,
 } TideFingerprintVerdict;
@@ -113,16 +112,15 @@ gboolean tide_fingerprint_store_compare(const TideFingerprintStore *store, TideH
                                         const TideTable *table, const TideTableDescription *description,
                                         TideFingerprintFinding *ret_finding, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Of a finding CHANGED: both key fingerprints, what would happen, and the remedies. (transfer full) */
+/* For a finding CHANGED: both key fingerprints, the consequence, and the remedies. (transfer full) */
 char *tide_fingerprint_mismatch(const TideTable *table, const TideFingerprintFinding *finding);
 
 /**
- * tide_fingerprint_check: compare, before anything is written, the key fingerprints of tables with those stored, and
- * say in the log what was stored and what the operator should know. For each of @tables (element-type TideTable;
- * templates of dated tables are passed over), which exist: none stored: stores the declared one. The same: nothing.
- * Another, and the table has no row: stores the declared one.
- * @accept: another, and the table has rows: stores the declared one instead of refusing
- * Errors: CONFIG: a change is refused, with a sentence for each table. Else those of the calls: ask again later.
+ * tide_fingerprint_check: compares the key fingerprints of tables with the stored ones, before anything is written, and
+ * logs changes and advice. For each existing table of @tables (element-type TideTable; templates of dated tables are
+ * skipped): if none is stored, or if another is stored and the table has no rows, stores the declared one.
+ * @accept: stores the declared one even if another is stored and the table has rows
+ * Errors: CONFIG: a change is rejected, with a sentence for each table. Otherwise those of the calls: retry later.
  * Threads: any; for start and refresh, not for the path of a reading. Blocks: for calls.
  */
 gboolean tide_fingerprint_check(const TideFingerprintStore *store, TideHBaseClient *client, const GPtrArray *tables,

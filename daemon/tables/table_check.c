@@ -27,29 +27,27 @@ tide_table_durability_risk(const char *table, const TideTableDescription *descri
   g_autoptr(TideTableDescription) changes = tide_table_description_new(table);
   changes->durability = TIDE_DURABILITY_SYNC_WAL;
   *ret_remedy = tide_shell_alter_command(changes);
-  return g_strdup_printf(
-      "DATA CAN BE LOST: durability is %s, so HBase acknowledges rows that are gone when their region "
-      "server dies, and tidemark commits their offsets",
-      tide_durability_name(durability));
+  return g_strdup_printf("DATA CAN BE LOST: durability is %s, so HBase acknowledges rows that are lost if their region "
+                         "server fails, while tidemark commits their offsets",
+                         tide_durability_name(durability));
 }
 
 void
 tide_table_warn_of_risks(const char *table, const TideTableDescription *description)
 {
   if (description->hidden != NULL) {
-    /* HBase shows tables to those who may create them; to write them the rights READ and WRITE are enough. */
-    tide_log_fields(
-        TIDE_LOG_WARNING, "table-hidden", TIDE_LOG_FIELDS({"TABLE", table}),
-        "table '%s' is written to without a look at its families, its durability, and a key kept as its attribute, "
-        "which HBase does not show: %s",
-        table, description->hidden);
+    /* HBase shows tables only to users who may create them, while READ and WRITE permission is enough for writing. */
+    tide_log_fields(TIDE_LOG_WARNING, "table-hidden", TIDE_LOG_FIELDS({"TABLE", table}),
+                    "cannot check the families, durability and key attribute of table '%s', which HBase does not show: "
+                    "%s; writing to it unchecked",
+                    table, description->hidden);
     return;
   }
   g_autofree char *remedy = NULL;
   g_autofree char *risk = tide_table_durability_risk(table, description, &remedy);
   if (risk != NULL)
     tide_log_fields(TIDE_LOG_CRIT, "table-risky", TIDE_LOG_FIELDS({"TABLE", table}),
-                    "table '%s': %s; writing goes on, change it in the HBase shell with: %s", table, risk, remedy);
+                    "table '%s': %s; writing continues; change it in the HBase shell with: %s", table, risk, remedy);
 }
 
 GPtrArray *

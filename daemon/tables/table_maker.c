@@ -18,23 +18,21 @@ log_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const
                      TideTableCreation creation)
 {
   guint n_splits = table->splits != NULL ? table->splits->len : 0;
-  gboolean spoilt = creation == TIDE_TABLE_CREATED_PLAIN && tide_declared_table_needs_unframed(table);
-  guint n_regions = spoilt ? 1 : n_splits + 1;
+  gboolean is_corrupted = creation == TIDE_TABLE_CREATED_PLAIN && tide_declared_table_needs_unframed(table);
+  guint n_regions = is_corrupted ? 1 : n_splits + 1;
   g_autofree char *regions = tide_count_of(n_regions, "region", NULL);
   tide_log_fields(TIDE_LOG_NOTICE, "table-created", TIDE_LOG_FIELDS({"TABLE", table->name}),
-                  "created table '%s' of '%s' with %s", table->name, table->declared->name, regions);
-  if (!spoilt)
+                  "created table '%s' of dated table '%s' with %s", table->name, table->declared->name, regions);
+  if (!is_corrupted)
     return;
   g_autofree char *command = tide_declared_table_create_command(table, maker->config->names);
-  tide_log_fields(
-      TIDE_LOG_WARNING, "table-spoilt", TIDE_LOG_FIELDS({"TABLE", table->name}),
-      "table '%s' has no %s, because gateway '%s' is framed and spoils them: %s; use an unframed gateway, or "
-      "create the "
-      "next tables beforehand in 'hbase shell', as: %s",
-      table->name, n_splits > 0 ? "split points" : "attributes", tide_hbase_client_name(client),
-      n_splits > 0 ? "all is written to one region until HBase splits it"
-                   : "deletes are forgotten at the next major compaction, whatever purge_deletes_after says",
-      command);
+  tide_log_fields(TIDE_LOG_WARNING, "table-spoilt", TIDE_LOG_FIELDS({"TABLE", table->name}),
+                  "table '%s' has no %s, because gateway '%s' is framed and corrupts them: %s; use an unframed "
+                  "gateway, or create the next tables in advance in 'hbase shell' with: %s",
+                  table->name, n_splits > 0 ? "split points" : "attributes", tide_hbase_client_name(client),
+                  n_splits > 0 ? "all rows go to one region until HBase splits it"
+                               : "the next major compaction forgets deletes, regardless of purge_deletes_after",
+                  command);
 }
 
 gboolean

@@ -260,7 +260,7 @@ class Declared(Moving):
     def test_as_stored(self) -> None:
         """A cell that does not look as it is declared is not written as if it did."""
         rows = self.scan("PACKED").replace(b'"type":"number"', b'"type":"stored"')
-        self.assertIn("a cell that was shown as it is stored", self.refused(DECLARED, "PACKED", rows))
+        self.assertIn("a cell that was printed as stored", self.refused(DECLARED, "PACKED", rows))
 
     def test_other_lines(self) -> None:
         for rows, words, why in ((b"[]\n", ["-f", "json"], "a line that is not one row"),

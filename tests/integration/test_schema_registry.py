@@ -205,7 +205,7 @@ class SchemaRegistries(Case):
         self.wait_for_all(daemon, self.json)
         both = {(self.avro, partition) for partition in range(PARTITIONS)}
         wait_until(lambda: self.held(daemon) == both, lambda: f"held are {self.held(daemon)}\n{daemon.log_tail()}")
-        wait_until(lambda: "cannot ask the schema registry" in daemon.log_text(), daemon.log_tail)
+        wait_until(lambda: "cannot query the schema registry" in daemon.log_text(), daemon.log_tail)
         self.assertEqual(daemon.committed(self.avro), 0)
         self.door.open()
         self.wait_for_all(daemon, self.avro)
@@ -250,7 +250,7 @@ class SchemaRegistries(Case):
         self.assertEqual(len(letters), len(unknown))
         for letter in letters:
             self.assertEqual((letter["topic"], letter["reason"]), (self.avro, "parse"), letter)
-            self.assertIn("no schema of the number", json.dumps(letter))
+            self.assertIn("no schema with the number", json.dumps(letter))
 
         self.assert_tables_hold_what_was_sent()
         self.assert_accounting_balances(daemon)

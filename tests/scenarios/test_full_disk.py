@@ -95,7 +95,7 @@ class Scene:
         daemon = DaemonWithoutRoom(self.program, self.config, self.directory, "full", self.state)
         self.daemons.append(daemon)
         self.wait("it is ready all the same", lambda: daemon.get("/readyz")[0] == 200)
-        for text in ("cannot store this daemon's static member name", "cannot keep the key fingerprint of table 'METRIC'"):
+        for text in ("cannot store this daemon's static member name", "cannot store the key fingerprint of table 'METRIC'"):
             self.wait(f"it says: {text}", lambda text=text: text in daemon.log())
         good = [json.dumps({"h": "a", "ts": TIME_MS + i, "v": i}).encode() for i in range(20)]
         assert self.paused_for() == [], "from the start each reason is there, and 0"

@@ -301,7 +301,7 @@ CLUSTERS_TEST("/gateways/D28-K6-change-to-two-clusters-is-refused")
   tide_gateways_start(fixture->list);
   wait_for_states(fixture, "refused", 2);
   g_autofree char *lines = log_capture_end(capture);
-  assert_told_once(lines, "--accept-cluster-change is not followed");
+  assert_told_once(lines, "--accept-cluster-change rejected");
   g_assert_true(tide_gateways_are_refused(fixture->list));
   g_autofree char *kept = remembered(fixture);
   g_assert_cmpstr(kept, ==, "0e6c9a14-52d7-4c0b-b1d3-7f8a90b1c2d3\n");

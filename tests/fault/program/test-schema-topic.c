@@ -81,12 +81,12 @@ test_check_asks_the_registry(void)
   program_scene_prints(&scene, "check", 0, "ok     tells schemas");
   atomic_store(&registry.wants_user, TRUE);
   program_scene_prints(&scene, "check", 1,
-                       "it answers with 401: who asks is said by 'readings.registry.user' and 'password'");
+                       "it answered with status 401: check 'readings.registry.user' and 'password'");
   atomic_store(&registry.wants_user, FALSE);
   registry_double_set_mode(&registry, REGISTRY_FORBIDS);
   program_scene_prints(&scene, "check", 0, "note   answers, but may not tell us schema 1");
   registry_double_stop(&registry);
-  program_scene_prints(&scene, "check", 69, ": see 'readings.registry.url', and whether it runs there");
+  program_scene_prints(&scene, "check", 69, ": check 'readings.registry.url', and that the registry is running there");
   program_scene_end(&scene, NULL);
 }
 
@@ -116,7 +116,7 @@ test_check_asks_with_each_password(void)
                    "tables: { METRIC: { key: [ { field: host } ], columns: { family: M, from: [count] } } }\n",
                    sources->str);
   program_scene_prints(&scene, "check", 69, "ok       tells schemas to 'tide'");
-  assert_prints(scene.done.output, "it answers with 401");
+  assert_prints(scene.done.output, "it answered with status 401");
   g_assert_cmpuint(registry_double_n_asked(&registry, 1), ==, 2);
   registry_double_stop(&registry);
   g_unlink(wrong);

@@ -58,15 +58,15 @@ FIXTURE_TEST("/registry/each-is-asked-for-once")
     g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_FOUND);
     g_assert_cmpint(find(fixture, 2, &why), ==, TIDE_SCHEMA_FOUND);
     g_assert_cmpint(find(fixture, 9, &why), ==, TIDE_SCHEMA_NONE);
-    g_assert_nonnull(strstr(why, "no schema of the number"));
+    g_assert_nonnull(strstr(why, "no schema with the number"));
     g_assert_cmpint(find(fixture, 5, &why), ==, TIDE_SCHEMA_NONE);
-    g_assert_nonnull(strstr(why, "not one of Avro"));
+    g_assert_nonnull(strstr(why, "not an Avro schema"));
     g_assert_cmpint(find(fixture, 6, &why), ==, TIDE_SCHEMA_NONE);
     g_assert_nonnull(strstr(why, "'nothing'"));
     g_assert_cmpint(find(fixture, 0x80000000u, &why), ==, TIDE_SCHEMA_NONE);
     g_assert_nonnull(strstr(why, "none above 2147483647")); /* without a question */
     g_assert_cmpint(find(fixture, 0x7FFFFFFFu, &why), ==, TIDE_SCHEMA_NONE);
-    g_assert_nonnull(strstr(why, "no schema of the number"));
+    g_assert_nonnull(strstr(why, "no schema with the number"));
   }
   static const guint asked[] = {1, 2, 5, 6, 9};
   for (gsize i = 0; i < G_N_ELEMENTS(asked); i++)
@@ -132,7 +132,7 @@ FIXTURE_TEST("/registry/E11-reasons-are-bounded")
     g_autofree char *named = g_strdup_printf("'nothing-%u'", id);
     if ((strstr(why, named) != NULL) != (id < 1100))
       g_error("of schema %u it is said: %s", id, why);
-    g_assert_true(id < 1100 || strstr(why, "too many others could not") != NULL);
+    g_assert_true(id < 1100 || strstr(why, "omitted after too many others") != NULL);
   }
   later_us += 61 * TIDE_US_PER_S;
   g_assert_cmpint(find(fixture, 100, &why), ==, TIDE_SCHEMA_NONE); /* asked anew */
@@ -185,7 +185,7 @@ FIXTURE_TEST("/registry/trouble/E11-of-one-is-not-over-for-another")
   tide_registry_set_waiting(fixture->source, FALSE);
   registry_double_set_mode(&fixture->registry, REGISTRY_MUTE);
   g_assert_cmpint(find(fixture, 7, &why), ==, TIDE_SCHEMA_AWAITED);
-  wait_for_trouble(fixture, 7, 1, "it answers with 500");
+  wait_for_trouble(fixture, 7, 1, "it answered with status 500");
   gint64 deadline_us = tide_now_us() + REGISTRY_DOUBLE_TIMEOUT_US;
   while (find(fixture, 1, &why) != TIDE_SCHEMA_FOUND)
     g_assert_cmpint(tide_now_us(), <, deadline_us);
@@ -228,7 +228,7 @@ FIXTURE_TEST("/registry/who-asks")
   atomic_store(&fixture->registry.wants_user, TRUE);
   tide_registry_set_waiting(fixture->source, FALSE);
   g_assert_cmpint(find(fixture, 1, &why), ==, TIDE_SCHEMA_AWAITED);
-  wait_for_trouble(fixture, 1, 1, "it answers with 401");
+  wait_for_trouble(fixture, 1, 1, "it answered with status 401");
   tide_registry_free(fixture->source);
   fixture->settings.user = "tide";
   fixture->settings.password.file = path;
@@ -265,16 +265,16 @@ FIXTURE_TEST("/registry/try")
   g_assert_true(is_forbidden);
   registry_double_set_mode(&fixture->registry, REGISTRY_CUTS);
   assert_tried(fixture, TIDE_ERROR_CONNECT,
-               "Empty reply from server: see 'readings.registry.url', and whether it runs");
+               "Empty reply from server: check 'readings.registry.url', and that the registry is running");
   registry_double_set_mode(&fixture->registry, REGISTRY_FAILS);
-  assert_tried(fixture, TIDE_ERROR_GATEWAY, "it answers with 500");
+  assert_tried(fixture, TIDE_ERROR_GATEWAY, "it answered with status 500");
   registry_double_set_mode(&fixture->registry, REGISTRY_ELSEWHERE);
-  assert_tried(fixture, TIDE_ERROR_GATEWAY, "is 'readings.registry.url' right?");
+  assert_tried(fixture, TIDE_ERROR_GATEWAY, "check 'readings.registry.url'");
   registry_double_set_mode(&fixture->registry, REGISTRY_PAGE);
-  assert_tried(fixture, TIDE_ERROR_WRONG_SERVICE, "is no schema in JSON");
+  assert_tried(fixture, TIDE_ERROR_WRONG_SERVICE, "is not a schema in JSON");
   registry_double_set_mode(&fixture->registry, REGISTRY_UP);
   atomic_store(&fixture->registry.wants_user, TRUE);
-  assert_tried(fixture, TIDE_ERROR_GATEWAY, "it answers with 401: who asks is said by 'readings.registry.user'");
+  assert_tried(fixture, TIDE_ERROR_GATEWAY, "it answered with status 401: check 'readings.registry.user'");
 }
 
 /* ---- HTTPS ---- */
@@ -337,17 +337,19 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   test_cases_add();
-  static const Trouble cut = {1, REGISTRY_CUTS, "Empty reply"}, fails = {1, REGISTRY_FAILS, "it answers with 500"},
-                       elsewhere = {1, REGISTRY_ELSEWHERE, "is 'readings.registry.url' right?"},
-                       page = {1, REGISTRY_PAGE, "is no schema in JSON"},
-                       wrong = {1, REGISTRY_WRONG_JSON, "is no schema in JSON"},
-                       oversized = {1, REGISTRY_OVERSIZED, "more than 2097152 bytes"},
-                       no_version = {7, REGISTRY_NO_VERSION, "it answers with 500"};
-  static const BadReference circle = {8, "in a circle, by 'A'", 2},
+  static const Trouble cut = {1, REGISTRY_CUTS, "Empty reply"},
+                       fails = {1, REGISTRY_FAILS, "it answered with status 500"},
+                       elsewhere = {1, REGISTRY_ELSEWHERE, "check 'readings.registry.url'"},
+                       page = {1, REGISTRY_PAGE, "is not a schema in JSON"},
+                       wrong = {1, REGISTRY_WRONG_JSON, "is not a schema in JSON"},
+                       oversized = {1, REGISTRY_OVERSIZED, "exceeds 2097152 bytes"},
+                       no_version = {7, REGISTRY_NO_VERSION, "it answered with status 500"};
+  static const BadReference circle = {8, "form a circle through 'A'", 2},
                             absent = {10, "version 1 of 'absent', which the schema registry does not have", 1},
-                            language = {11, "'language', which is not one of Avro", 1},
-                            deep = {12, "by way of more than 16", 16}, many = {13, "more than 100 other schemas", 100},
-                            large = {14, "larger than 1048576 bytes", 2},
+                            language = {11, "'language', which is not an Avro schema", 1},
+                            deep = {12, "through more than 16 levels", 16},
+                            many = {13, "more than 100 other schemas", 100},
+                            large = {14, "exceed 1048576 bytes", 2},
                             undeclared = {15, "of the field 'a', the type 'A' is not one of Avro's", 1};
   static const HttpsCase own = {&world.authority_file, TRUE}, other = {&world.other_authority_file, FALSE},
                          system = {NULL, FALSE};

@@ -153,8 +153,8 @@ FIXTURE_TEST("/dated-tables/it-is-said-a-week-before-the-places-are-gone")
   g_autofree char *at_backlog = meet(fixture, 0, n_backlog, 1);
   g_assert_cmpstr(at_backlog, ==, "");
   g_autofree char *first = meet(fixture, n_backlog, 1, 1);
-  g_assert_nonnull(strstr(first, "14336 dated tables were met since the start, the newest 'S_00014335'; a process has "
-                                 "room for 16384, and halts at the next one: restart"));
+  g_assert_nonnull(strstr(first, "used 14336 dated tables since the start, the newest 'S_00014335', of at most "
+                                 "16384; partitions halt beyond that; restart"));
   g_autofree char *later = meet(fixture, n_backlog + 1, TIDE_DATED_TABLES_MAX - n_backlog - 1, day_us / n_a_day);
   g_assert_cmpuint(count_lines(later), ==, 7);
   tide_log_init(TIDE_LOG_FORMAT_TEXT, TIDE_LOG_CRIT);
