@@ -6,7 +6,7 @@
 #   COMMIT      of which (HEAD); what is not committed is left out
 #   KIND        full, or source: the source package alone
 #
-# A commit without its release's tag makes a version that sorts before that release. Only the commit decides the bytes: not the
+# A commit without its release's tag gets a version that sorts before that release. Only the commit decides the bytes: not the
 # time, the folder, or who builds. What is needed: tests/install_packages.sh build package.
 set -euo pipefail
 directory=$(mkdir -p "${1:-build-package}" && cd "${1:-build-package}" && pwd)
@@ -17,7 +17,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 
 read -r _ release _ <<<"$(git show "$commit:systemd/debian/changelog")"
 release=${release//[()]/}
-[[ $(git show "$commit:meson.build") == *"version: '${release%-*}'"* ]] ||
+[[ $(git show "$commit:meson.build") =~ "version: '${release%-*}"(-dev)?"'," ]] ||
   { echo "build_package.sh: systemd/debian/changelog says $release, meson.build another version" >&2; exit 65; }
 version=$release
 if ! git describe --tags --exact-match --match "v${release%-*}" "$commit" >/dev/null 2>&1; then
