@@ -45,11 +45,11 @@ tide_config_check_topic(const TideConfig *config, const char *topic, GError **er
     return TRUE;
   if (topic == NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "'%s' has %u sources, whose messages differ: say by '--topic' which topic they are of", config->path,
+                "'%s' has %u sources with different formats: name the topic with '--topic'", config->path,
                 config->sources->len);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "no source of '%s' reads the topic '%s': name one that a source does, by '--topic'", config->path,
+                "no source of '%s' reads the topic '%s': give '--topic' a topic of one of its sources", config->path,
                 topic);
   return FALSE;
 }

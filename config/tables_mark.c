@@ -32,7 +32,7 @@ describe_table(const TideTable *table, const TideFieldNames *names)
     for (gsize k = 0; k < rule->n_items; k++)
       g_ptr_array_add(columns, describe_item(rule->family, &rule->items[k], names));
   }
-  g_ptr_array_sort(columns, compare_texts); /* their order means nothing, nor that of tables below */
+  g_ptr_array_sort(columns, compare_texts); /* the order of options does not matter, nor that of tables below */
   g_autofree char *key = tide_row_key_describe(table->key, names);
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%s\n%s\n%d", tide_table_short_name(table->name), key, (int)table->latest);

@@ -39,7 +39,8 @@ find_property(const TideKafkaConfig *kafka, const char *name)
   return NULL;
 }
 
-/* Each is an option of its own here: librdkafka reads them, and the files that they name, when its clients are made. */
+/* Each property is an option of its own here: librdkafka reads them, and the files that they name, when its clients are
+ * created. */
 static void
 compare_properties(Comparison *comparison, const char *path)
 {
@@ -75,13 +76,13 @@ compare_tables(Comparison *comparison, const char *path)
   }
 }
 
-/* @before, @after: the structs of the option's group. */
+/* @before and @after are the structs of the option's group. */
 static gboolean
 differs(const Comparison *comparison, const TideConfigOption *option, gconstpointer before, gconstpointer after)
 {
   gboolean is_of_sources = comparison->before->sources_yaml != NULL && comparison->after->sources_yaml != NULL;
   if (option->type == TIDE_CONFIG_TOPICS && is_of_sources)
-    return FALSE; /* what they read, which is told by them */
+    return FALSE; /* their contents report these changes */
   g_autofree char *old = tide_config_option_print_value(option, before, comparison->before->names);
   g_autofree char *new = tide_config_option_print_value(option, after, comparison->after->names);
   return g_strcmp0(old, new) != 0;
@@ -107,7 +108,7 @@ compare_group(Comparison *comparison, const TideConfigGroup *group, const char *
   }
 }
 
-/* Which of the two there are: gateways by HTTP, and others. */
+/* Whether @gateways contains gateways over HTTP, and others. */
 static guint
 kinds_of(const GPtrArray *gateways)
 {
@@ -117,9 +118,8 @@ kinds_of(const GPtrArray *gateways)
   return kinds;
 }
 
-/* How gateways are spoken to is the same for all, and is not taken over: a list that is meant for another way would not
- * work by this one. Those by HTTP have the binary protocol alone, and the others may have had another one since the
- * start. */
+/* A reload does not change how gateways are reached: the other options were made for the current list. Gateways over
+ * HTTP only have the binary protocol, while the others may have used another one since the start. */
 static void
 hold_gateways_back(const Comparison *comparison)
 {
@@ -138,7 +138,7 @@ hold_gateways_back(const Comparison *comparison)
     gateways->reloads = FALSE;
 }
 
-/* The change of the option @path that is taken over; NULL: there is none. */
+/* The change of option @path that the reload applies; NULL if there is none. */
 static TideConfigChange *
 find_taken_over(const GPtrArray *changes, const char *path)
 {
@@ -150,7 +150,7 @@ find_taken_over(const GPtrArray *changes, const char *path)
   return NULL;
 }
 
-/* All but the gateways. @base, @after: the structs of the group. */
+/* Applies all changes except that of the gateways. @base and @after are the structs of the group. */
 static void
 take_over_group(const TideConfigGroup *group, const char *path, gpointer base, gconstpointer after,
                 const GPtrArray *changes)
@@ -166,13 +166,14 @@ take_over_group(const TideConfigGroup *group, const char *path, gpointer base, g
   }
 }
 
-/* The new value may need another one that is not taken over. Both files keep the bounds, so one that the mixture breaks
- * is kept again when both of its options stay as they were; which may break another one. */
+/* A new value may be valid only with another change that needs a restart. Both files are valid, so a bound that the
+ * mixture breaks holds again once both of its options keep their old values. That may break another bound. */
 static void
 hold_broken_bounds_back(const Comparison *comparison)
 {
   for (gboolean is_held = TRUE; is_held;) {
-    TideConfig mixture = *comparison->before; /* borrows all, and is not freed: what is taken over are numbers */
+    TideConfig mixture =
+        *comparison->before; /* Borrows everything and is not freed, because only numbers are applied. */
     const char *options[] = {NULL, NULL};
     take_over_group(&tide_config_top, "", &mixture, comparison->after, comparison->changes);
     if (!tide_load_find_broken_bound(&mixture, &options[0], &options[1]))
@@ -212,7 +213,7 @@ tide_config_take_over(TideConfig *config, const TideConfig *after, const GPtrArr
   GPtrArray *gateways = g_ptr_array_ref(after->hbase.gateways);
   for (guint i = 0; i < gateways->len; i++)
     ((TideEndpoint *)g_ptr_array_index(gateways, i))->settings = &config->hbase.link;
-  /* Threads have endpoints of the list of before, and look at it: it stays where it is. */
+  /* The old list is kept, because threads hold and read its endpoints. */
   g_ptr_array_add(config->past_gateways, config->hbase.gateways);
   config->hbase.gateways = gateways;
 }

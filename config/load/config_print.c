@@ -1,4 +1,5 @@
-/* The configuration as text: what is in force, a sample, and the reference. All from the option tables. */
+/* The configuration as text: the options in force, a sample, and the reference. All are generated from the option
+ * tables. */
 #include "config/load/load.h"
 #include "config/option/field_language.h"
 #include "config/option/option_table.h"
@@ -13,7 +14,7 @@ append_spaces(GString *out, guint n)
   g_string_append_printf(out, "%*s", (int)n, "");
 }
 
-/* What is in force. */
+/* The options in force. */
 
 static void
 append_properties(GString *out, const TideKafkaConfig *kafka, guint indent)
@@ -61,13 +62,13 @@ append_section(GString *out, const TideConfigGroup *group, gconstpointer base, c
   for (gsize i = 0; i < group->n_options; i++) {
     const TideConfigOption *option = &group->options[i];
     gboolean is_short_form = option->type == TIDE_CONFIG_TOPICS || strcmp(option->name, "readings") == 0;
-    /* Options that have a default, although this configuration must not give them. */
+    /* Options that have a default, but that this configuration must not contain. */
     if (is_short_form ? config->sources_yaml != NULL
                       : strcmp(group->path, "readings") == 0 &&
                             !tide_load_format_takes(config->readings.decode.format, option->name))
       continue;
     if (option->type == TIDE_CONFIG_SECTION) {
-      g_autoptr(GString) inner = g_string_new(NULL); /* left out where nothing in it is set */
+      g_autoptr(GString) inner = g_string_new(NULL); /* omitted if nothing in it is set */
       append_section(inner, option->section, (const guint8 *)base + option->offset, config, indent + 2);
       if (inner->len > 0)
         g_string_append_printf(out, "%*s%s:\n%s", (int)indent, "", option->name, inner->str);
@@ -95,7 +96,7 @@ tide_config_print(const TideConfig *config)
 
 /* A sample with every option at its default. */
 
-/* Where the lines of a sample go: at @indent, and behind a # in column @commented_at when they are not in force. */
+/* Position of a sample's lines: at @indent, and after a # in column @commented_at if they are not in force. */
 typedef struct Margin {
   guint indent;
   gboolean is_commented;
@@ -139,10 +140,10 @@ append_comment(GString *out, Margin margin, const char *text)
   g_string_append_c(out, '\n');
 }
 
-/* What a sample shows: all options, or those that it is given values for. */
+/* What a sample shows: all options, or those with a given value. */
 typedef struct Sample {
   GString *out;
-  const TideConfigFill *fills; /* NULL: all, at their defaults; else ends with a NULL path */
+  const TideConfigFill *fills; /* NULL: all, at their defaults; otherwise terminated by a NULL path */
 } Sample;
 
 /* How much of an option a sample shows. */
@@ -204,7 +205,7 @@ append_sample_option(const Sample *sample, const TideConfigGroup *group, const T
   }
 }
 
-/* Those that are shown, with an empty line before each but the first; at the top, before each. */
+/* The options that are shown, separated by empty lines; at the top level also before the first. */
 static void
 append_sample_options(const Sample *sample, const TideConfigGroup *group, Margin margin, gboolean is_first)
 {
@@ -221,7 +222,7 @@ append_sample_options(const Sample *sample, const TideConfigGroup *group, Margin
     }
     const char *question = option->section->question;
     append_comment(sample->out, margin, question != NULL ? question : option->sentence);
-    /* An empty section may stand at the top; inside of another it would say something. */
+    /* An empty section is allowed at the top level; inside another section it would have a meaning. */
     Margin inner = margin;
     if (margin.indent > 0 && shown != SHOWN_IN_FORCE && !margin.is_commented)
       inner = (Margin){margin.indent, TRUE, margin.indent};
@@ -245,11 +246,10 @@ tide_config_print_filled(const char *head, const TideConfigFill *fills)
 char *
 tide_config_print_defaults(void)
 {
-  return tide_config_print_filled(
-      "The configuration of tidemark. A line such as '#threads: 2' shows an option at its default: take the "
-      "# away to change it. What stands without # has no default and is yours to say. 'tidemark check' "
-      "tells whether all is well; docs/configuration.md has the language of tables.",
-      NULL);
+  return tide_config_print_filled("Configuration of tidemark. A line such as '#threads: 2' shows an option at its "
+                                  "default: remove the # to change it. Lines without # have no default; fill in your "
+                                  "values. 'tidemark check' verifies the file; docs/configuration.md describes tables.",
+                                  NULL);
 }
 
 void

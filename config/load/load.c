@@ -47,13 +47,13 @@ tide_config_free(TideConfig *config)
 {
   if (config == NULL)
     return;
-  tide_registry_free(config->readings.decode.schemas); /* it borrows its settings */
+  tide_registry_free(config->readings.decode.schemas); /* borrows the settings of the configuration */
   tide_config_group_clear(&tide_config_top, config);
   tide_time_spec_clear(&config->readings.time);
   tide_avro_schema_free(config->readings.decode.schema);
   tide_protobuf_schema_free(config->readings.decode.protobuf);
   g_clear_pointer(&config->readings.decode.fields.steps, g_array_unref);
-  g_free(config->service.http_listen); /* stored by an option's own function */
+  g_free(config->service.http_listen); /* stored by the option's own function */
   g_clear_pointer(&config->kafka.properties, g_array_unref);
   g_clear_pointer(&config->instances, g_ptr_array_unref);
   g_clear_pointer(&config->tables, g_ptr_array_unref);
@@ -77,12 +77,12 @@ find_by_name(const GPtrArray *tables, const char *name)
   return NULL;
 }
 
-/* The table that makes the name of a dated one; with @is_copy, the data table that @name is a copied day of. */
+/* The table that creates the dated table @name. With @is_copy, the data table of which @name is a rolled-up day. */
 static const TideTable *
 find_template(const TideConfig *config, const char *name, gboolean is_copy)
 {
   const char *short_name = tide_table_short_name(name);
-  /* "default:SENSOR_20170726" is of SENSOR_{yyyyMMdd}, and "SENSOR_20170726" of default:SENSOR_{yyyyMMdd}. */
+  /* "default:SENSOR_20170726" belongs to SENSOR_{yyyyMMdd}, and "SENSOR_20170726" to default:SENSOR_{yyyyMMdd}. */
   g_autofree char *with_namespace = g_strconcat("default:", short_name, NULL);
   for (guint i = 0; i < config->tables->len; i++) {
     const TideTable *table = g_ptr_array_index(config->tables, i);
@@ -146,7 +146,8 @@ tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSou
   g_autofree char *credential = g_strconcat(path, ".credential", NULL);
   if (source->file == NULL || source->credential == NULL)
     return TRUE;
-  tide_load_option_error(load, credential, "'%s' has a 'file' and a 'credential': %s from one place", path, what);
+  tide_load_option_error(load, credential, "'%s' has both 'file' and 'credential': %s from one of them only", path,
+                         what);
   return FALSE;
 }
 
@@ -211,7 +212,7 @@ tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
   return NULL;
 }
 
-/* A field that no message has would reject them all. */
+/* A field that no message can have would reject every message. */
 static void
 check_tags(const TideLoad *load)
 {
@@ -222,9 +223,10 @@ check_tags(const TideLoad *load)
     if (((const TideConfigSource *)g_ptr_array_index(config->sources, i))->readings->decode.format ==
         TIDE_FORMAT_INFLUX)
       return;
-  tide_problems_add_error(load->problems, TIDE_SOURCE_POSITION_FILE,
-                          "'" TIDE_FIELD_TAGS "' is asked for, all tags of a line, but only line protocol has tags: "
-                          "write 'format: influx', or name the fields");
+  tide_problems_add_error(
+      load->problems, TIDE_SOURCE_POSITION_FILE,
+      "'" TIDE_FIELD_TAGS
+      "' needs the tags of a line, but only line protocol has tags: set 'format: influx', or name the fields");
 }
 
 static void
@@ -238,7 +240,7 @@ load_tree(TideLoad *load)
   tide_config_group_read(&tide_config_top, "", load->root, TIDE_SOURCE_POSITION_FILE, &target);
   if (load->root->kind != TIDE_YAML_MAPPING)
     return;
-  /* Only values that are good by themselves can contradict each other. */
+  /* Options can only contradict each other if each value is valid. */
   gboolean is_good = tide_problems_n_errors(load->problems) == 0;
   tide_load_resolve(load, &load->config->dead_letters.file);
   tide_load_kafka_properties(load);
@@ -264,23 +266,22 @@ put_in(TideYamlNode *node, const TideYamlNode *variable, GPtrArray *problems)
     g_autofree char *name = tide_problem_quote(variable->text);
     tide_problems_add_error(
         problems, variable->position,
-        "the environment variable '%s' %s: give it to the process (Environment= of the unit, -e of a "
-        "container)",
-        name, fault);
+        "the environment variable '%s' %s: set it for the process (Environment= of the unit, -e of a container)", name,
+        fault);
     text = "";
   }
-  /* As if in quotes: nothing in it is read as YAML. */
+  /* As if quoted: its text is not parsed as YAML. */
   node->kind = TIDE_YAML_SCALAR;
   node->text = g_strdup(text);
   node->len = strlen(text);
   node->is_quoted = TRUE;
   g_clear_pointer(&node->keys, g_ptr_array_unref);
-  g_clear_pointer(&node->values, g_ptr_array_unref); /* last: the variable is in it */
+  g_clear_pointer(&node->values, g_ptr_array_unref); /* last, because the variable is part of it */
 }
 
-/* Replaces each `{ env: NAME }` in @node by the text of that variable, which is taken as if it stood in quotes. Not of
- * keys that name secrets, which have files and credentials of their own (secret.h): the environment is seen by whoever
- * may look at the process. A variable that is not set, empty, or not UTF-8 is added to @problems. */
+/* Replaces each `{ env: NAME }` in @node by the variable's text, as if it were quoted. Keys of secrets are excluded:
+ * they have files and credentials (secret.h), while other users may read the environment of a process. A variable that
+ * is not set, empty or not UTF-8 is added to @problems. */
 static void
 put_in_environment(TideYamlNode *node, GPtrArray *problems)
 {
@@ -335,7 +336,7 @@ tide_config_load_text(const char *name, TideBytes text, GPtrArray **ret_problems
   return load_text(name, text, FALSE, 0, *ret_problems);
 }
 
-/* The whole of @fd, up to one byte more than is allowed, so that the parser can say that it is too large. */
+/* Reads all of @fd, up to one byte above the limit, so that the parser can report that it is too large. */
 static gboolean
 read_fd(int fd, TideBuffer *text, GPtrArray *problems)
 {
@@ -379,7 +380,7 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
 {
   GPtrArray *problems = tide_problems_new();
   gboolean is_stdin = strcmp(path, "/dev/stdin") == 0;
-  /* Not blocking, so that a FIFO by that name is refused instead of waited for. */
+  /* Non-blocking, so that opening a FIFO fails instead of waiting for a writer. */
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_stdin ? 0 : O_NONBLOCK));
 
   *ret_problems = problems;
@@ -387,7 +388,7 @@ tide_config_load(const char *path, GPtrArray **ret_problems)
     tide_problems_add_error(
         problems, TIDE_SOURCE_POSITION_FILE, "cannot be opened: %s%s", g_strerror(errno),
         errno == ENOENT
-            ? ": name the configuration with '-c FILE', or have 'tidemark init' write one from sample messages"
+            ? ": name the configuration with '-c FILE', or create one from sample messages with 'tidemark init'"
             : "");
     return NULL;
   }

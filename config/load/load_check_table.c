@@ -1,4 +1,4 @@
-/* Options of a table that contradict each other, or are probably not meant together. */
+/* Options of a table that contradict each other, or are probably not intended together. */
 #include "config/load/load_table.h"
 
 static TideSourcePosition
@@ -18,13 +18,14 @@ check_ttl(TideTableLoad *it)
     return;
   if (it->table->latest == TIDE_LATEST_REPLACE)
     tide_load_error(it->load, ttl,
-                    "'%s.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the cells: a delete "
-                    "carries no time to live; set the family's 'ttl'",
+                    "'%s.ttl' is not possible with 'latest: replace': a delete marker has no time to live and would "
+                    "outlive the cells; set the family's 'ttl' instead",
                     it->path);
   else
-    tide_load_warning(it->load, ttl,
-                      "'%s' is a latest table with a time to live: what has not reported for %s vanishes from it",
-                      it->path, ttl->text);
+    tide_load_warning(
+        it->load, ttl,
+        "'%s' is a latest table with a time to live: a device that has not reported for %s disappears from it",
+        it->path, ttl->text);
 }
 
 static void
@@ -37,16 +38,16 @@ check_cell_time(TideTableLoad *it)
   if (it->table->latest == TIDE_LATEST_REPLACE)
     tide_problems_add_error(
         it->load->problems, position_of(it, "cell_time"),
-        "'%s.cell_time' must be event with 'latest: replace': the row is deleted up to the reading's own time",
+        "'%s.cell_time' must be event with 'latest: replace': the row is deleted up to the reading's event time",
         it->path);
   else if (cell_time == TIDE_CELL_TIME_RECORD)
     tide_problems_add_warning(
         it->load->problems, position_of(it, "cell_time"),
-        "'%s' is a latest table with the record's time: the last to arrive in Kafka wins, not the newest by event time",
+        "'%s' is a latest table with record time: the last message in Kafka wins, not the newest by event time",
         it->path);
 }
 
-/* Conditions that a message without value cannot fail to meet. */
+/* Conditions that a message without a value always meets. */
 static void
 note_unknown_conditions(TideTableLoad *it)
 {
@@ -61,8 +62,8 @@ note_unknown_conditions(TideTableLoad *it)
       continue;
     g_autofree char *shown = tide_bytes_printable(name);
     tide_problems_add_notice(it->load->config->notices, position_of(it, "tombstone"),
-                             "'%s.when' asks for '%s', which a message without value does not have: unless its key is "
-                             "JSON and says it, it deletes the row whatever '%s' was",
+                             "'%s.when' needs '%s', which a message without a value does not have: unless its key is "
+                             "JSON and contains it, the message deletes the row whatever '%s' was",
                              it->path, shown, shown);
   }
 }
@@ -74,13 +75,13 @@ check_tombstone(TideTableLoad *it)
     return;
   if (it->table->latest == TIDE_LATEST_NONE)
     tide_problems_add_error(it->load->problems, position_of(it, "tombstone"),
-                            "'%s.tombstone: delete' goes with a latest table only: rows of a data table are kept as "
-                            "they were measured; remove it, or say 'latest: merge'",
+                            "'%s.tombstone: delete' is only possible in a latest table, because a history table keeps "
+                            "its rows as measured; remove it, or set 'latest: merge'",
                             it->path);
   else if (it->table->key != NULL && tide_row_key_has_time(it->table->key))
     tide_problems_add_error(it->load->problems, position_of(it, "tombstone"),
-                            "'%s.tombstone: delete' cannot work with the time in the key: a message without value does "
-                            "not say of which time; take the time out of the key",
+                            "'%s.tombstone: delete' is not possible with the time in the key: a message without a "
+                            "value has no event time; remove the time from the key",
                             it->path);
   else if (it->table->key != NULL)
     note_unknown_conditions(it);

@@ -1,18 +1,18 @@
-/* Options that are good by themselves and contradict each other. Each message names both. */
+/* Options that are valid separately and contradict each other. Each message names both. */
 #include "config/config_source.h"
 #include "config/load/load.h"
 #include "config/option/option_value.h"
 #include "config/topic_pattern.h"
 #include "util/cgroup_bound.h"
 
-/* Of what the process may take, at the most, where nothing else is said: the rest is for what limits.memory does not
- * count, and for what long keys and headers take in a backlog (docs/operate.md). */
+/* Maximum default share of the memory limit. The rest is for what limits.memory does not count, and for long keys and
+ * headers during a backlog (docs/operate.md). */
 #define MEMORY_SHARE 4
 
 #define LEAST_MEMORY_BYTES ((guint64)16 << 20) /* of limits.memory */
-#define BESIDES_BYTES ((guint64)64 << 20)      /* what the process needs besides; the runs with faults check it */
+#define BESIDES_BYTES ((guint64)64 << 20) /* memory of the process outside limits.memory; the fault tests verify it */
 
-/* What a value must not pass. */
+/* An upper bound for a value. */
 typedef struct Bound {
   const char *option; /* path */
   gint64 value;
@@ -39,9 +39,9 @@ bounds_of(const TideConfig *config)
   gint64 quarter_bytes = (gint64)(config->limits.memory_bytes / 4);
   const Bound bounds[] = {
       {"kafka.session_timeout", config->kafka.session_timeout_ms, "kafka.max_poll_interval", "", poll_ms, TRUE,
-       "librdkafka demands it", tide_duration_format},
+       "librdkafka requires it", tide_duration_format},
       {"limits.drain_timeout", config->limits.drain_timeout_ms, "kafka.session_timeout", "",
-       config->kafka.session_timeout_ms, FALSE, "a stop must end before the group gives the partitions away",
+       config->kafka.session_timeout_ms, FALSE, "a stop must end before the group reassigns the partitions",
        tide_duration_format},
       {"batch.max_age", config->batch.max_age_ms, "kafka.max_poll_interval", "", poll_ms, FALSE, silent,
        tide_duration_format},
@@ -50,22 +50,21 @@ bounds_of(const TideConfig *config)
       {"batch.latest_window_max", config->batch.latest_window_max_ms, "kafka.max_poll_interval", "", poll_ms, FALSE,
        silent, tide_duration_format},
       {"hbase.retry_min", config->hbase.retry_min_ms, "hbase.retry_max", "", config->hbase.retry_max_ms, TRUE,
-       "pauses grow from the one to the other", tide_duration_format},
-      {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.settle", "", config->hbase.settle_ms, TRUE,
-       "a call that is given up may go on for at least as long as it was waited for", tide_duration_format},
+       "pauses grow from the first to the second", tide_duration_format},
+      {"hbase.call_timeout", config->hbase.call_timeout_ms, "hbase.uncertain_timeout", "", config->hbase.settle_ms,
+       TRUE, "an abandoned call may run on for at least as long as tidemark waited for it", tide_duration_format},
       {"readings.max_message_size", tide_config_max_message_bytes(config), "limits.memory", "a quarter of ",
        quarter_bytes, TRUE, "several messages must fit", format_size},
       {"batch.max_bytes", config->batch.max_bytes, "limits.memory", "a quarter of ", quarter_bytes, TRUE,
        "several batches must fit", format_size},
       {"dead_letters.max_file_size", (gint64)config->dead_letters.max_file_bytes, "dead_letters.max_size", "",
-       (gint64)config->dead_letters.max_bytes, TRUE, "the files would be full before the first of them is",
-       format_size},
+       (gint64)config->dead_letters.max_bytes, TRUE, "the files would be full before the first one is", format_size},
   };
   GArray *found = g_array_new(FALSE, FALSE, sizeof(Bound));
   return g_array_append_vals(found, bounds, G_N_ELEMENTS(bounds));
 }
 
-/* The first of @bounds from @from on that does not hold; NULL: they all do. */
+/* Returns the first of @bounds from @from on that is violated, or NULL. */
 static const Bound *
 next_broken(const GArray *bounds, guint from)
 {
@@ -84,7 +83,7 @@ check_bounds(TideLoad *load)
   const Bound *first = &g_array_index(bounds, Bound, 0);
   for (const Bound *bound = next_broken(bounds, 0); bound != NULL;
        bound = next_broken(bounds, (guint)(bound - first) + 1)) {
-    /* Where the operator wrote one of them; the other may be at its default. */
+    /* The position of the option that the file contains; the other may have its default. */
     gboolean is_given = tide_yaml_find(load->root, bound->option) != NULL;
     g_autofree char *value = bound->format(bound->value);
     g_autofree char *limit = bound->format(bound->limit);
@@ -113,18 +112,18 @@ check_sources(TideLoad *load)
   for (guint i = 0; i < sources->len; i++) {
     const TideConfigSource *source = g_ptr_array_index(sources, i);
     g_autofree char *path = g_strdup_printf("sources.%s", source->name);
-    gboolean is_taken = tables->len == 0; /* which is said by itself */
+    gboolean is_taken = tables->len == 0; /* reported separately */
     for (guint k = 0; k < tables->len; k++)
       is_taken |= tide_config_takes_from(g_ptr_array_index(tables, k), source);
     if (source->name != NULL && !is_taken)
       tide_load_option_warning(load, path,
-                               "no table takes from the source '%s': its messages are read and written nowhere; name "
-                               "it in 'sources' of a table, or leave it out",
+                               "no table uses the source '%s': its messages are read and written nowhere; name it in "
+                               "'sources' of a table, or remove it",
                                source->name);
   }
 }
 
-/* By the cgroup that this process is in. */
+/* Limit by the cgroup of this process. */
 static void
 fit_memory(TideLoad *load)
 {
@@ -140,9 +139,9 @@ fit_memory(TideLoad *load)
   g_autofree char *memory_text = tide_size_format(memory_bytes);
   g_autofree char *bound_text = tide_size_format(bound_bytes);
   tide_load_option_warning(load, "limits.memory",
-                           "'limits.memory' is %s, the process needs up to 64MiB besides, and its cgroup may take %s: "
-                           "the kernel kills it where it takes more; lower the one, or raise the other (MemoryMax= of "
-                           "the unit, --memory of the container)",
+                           "'limits.memory' is %s and the process needs up to 64MiB more, but its cgroup allows %s: "
+                           "the kernel kills the process above that; lower 'limits.memory', or raise the cgroup's "
+                           "limit (MemoryMax= of the unit, --memory of the container)",
                            memory_text, bound_text);
 }
 
@@ -176,7 +175,7 @@ check_writers(TideLoad *load)
   g_autofree char *memory_text = tide_size_format(memory);
   tide_load_option_warning(load, "hbase.writers",
                            "'hbase.writers' times 'batch.max_bytes' is %s, above 'limits.memory' (%s): not all writers "
-                           "can be busy at a time",
+                           "can be busy at the same time",
                            needed_text, memory_text);
 }
 
@@ -185,13 +184,12 @@ check_dead_letters(TideLoad *load)
 {
   const TideDeadLettersConfig *dead_letters = &load->config->dead_letters;
   if (dead_letters->topic != NULL && dead_letters->file != NULL)
-    tide_load_option_error(
-        load, "dead_letters.file",
-        "'dead_letters.file' and 'dead_letters.topic' exclude each other: dead letters go to one place");
+    tide_load_option_error(load, "dead_letters.file",
+                           "'dead_letters.file' and 'dead_letters.topic' exclude each other: remove one of them");
   if (dead_letters->topic != NULL && tide_topic_pattern_any_matches(load->config->kafka.topics, dead_letters->topic))
     tide_load_option_error(
         load, "dead_letters.topic",
-        "'dead_letters.topic' ('%s') is among '%s': a dead letter would be read again, and again, without end",
+        "'dead_letters.topic' ('%s') is among '%s': tidemark would read its own dead letters again without end",
         dead_letters->topic, load->config->sources_yaml != NULL ? "sources" : "kafka.topics");
 }
 
@@ -202,7 +200,7 @@ tide_load_check_options(TideLoad *load)
   fit_threads(load);
   check_bounds(load);
   check_writers(load);
-  if (load->config->sources_yaml == NULL) /* else each source's by itself */
+  if (load->config->sources_yaml == NULL) /* otherwise each source is checked separately */
     tide_load_check_patterns(load, "kafka", tide_yaml_find(load->root, "kafka.topics"), load->config->kafka.topics);
   check_sources(load);
   check_dead_letters(load);

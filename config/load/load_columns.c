@@ -1,4 +1,4 @@
-/* Columns: which fields of a reading become cells of a table, under which names, and in which form. */
+/* Columns: which fields of a reading become cells of a table, under which names, and in which encoding. */
 #include "config/load/load_table.h"
 #include "model/glob.h"
 #include "util/error.h"
@@ -7,11 +7,11 @@
 #include <string.h>
 
 #define FAMILY_MAX_BYTES 127    /* Byte.MAX_VALUE: HBase stores the length in one byte */
-#define LONG_FAMILY_BYTES 16    /* stored with every cell, so a long one is worth a warning */
-#define LONG_QUALIFIER_BYTES 32 /* so is a qualifier: HBase's own guide asks for a few bytes */
-#define PACKED_QUALIFIER "r"    /* of the cell that holds all fields */
+#define LONG_FAMILY_BYTES 16    /* stored with every cell, so a long name deserves a warning */
+#define LONG_QUALIFIER_BYTES 32 /* likewise for a qualifier: HBase's guide recommends a few bytes */
+#define PACKED_QUALIFIER "r"    /* qualifier of the cell that packs all fields */
 
-/* One entry of `columns` while it is loaded. */
+/* An entry of `columns` while it is loaded. */
 typedef struct EntryLoad {
   TideTableLoad *table;
   TideLoad *load;
@@ -20,7 +20,7 @@ typedef struct EntryLoad {
   GHashTable *seen;    /* borrowed (element-type utf8): "family:qualifier" of the whole table */
   GHashTable *members; /* borrowed (element-type utf8): of the packed cell */
   TideColumnRule rule;
-  gboolean is_named_by_parts; /* `qualifier` is given, and a field's name has no part in it */
+  gboolean is_named_by_parts; /* `qualifier` is set and does not contain the field's name */
 } EntryLoad;
 
 gboolean
@@ -33,8 +33,8 @@ tide_load_check_family_name(const char *name, GError **error)
     is_good &= !g_ascii_iscntrl(name[i]) && strchr(":/\\", name[i]) == NULL;
   if (!is_good)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                "is no family name that HBase accepts: 1 to %d bytes, without : / \\ and control characters, not "
-                "beginning with a dot",
+                "is not a valid HBase family name: use 1 to %d bytes without : / \\ and control characters, not "
+                "starting with a dot",
                 FAMILY_MAX_BYTES);
   return is_good;
 }
@@ -50,7 +50,7 @@ check_family(EntryLoad *it)
   if (!tide_load_check_family_name(family, &error))
     tide_load_error(it->load, node, "'%s.family': '%s' %s", it->path, shown, error->message);
   else if (strlen(family) > LONG_FAMILY_BYTES)
-    tide_load_warning(it->load, node, "the family name '%s' is stored with every cell: one or two letters do", shown);
+    tide_load_warning(it->load, node, "the family name '%s' is stored with every cell: use one or two letters", shown);
 }
 
 static gboolean
@@ -59,7 +59,7 @@ is_star(const TideYamlNode *node)
   return node->kind == TIDE_YAML_SCALAR && strcmp(node->text, "*") == 0;
 }
 
-/* A name that is known before any reading: of a member of the packed cell, or of a column. */
+/* Checks a name that is known before any reading: of a member of the packed cell, or of a column. */
 static void
 note_name(EntryLoad *it, const TideYamlNode *node, const char *name, gboolean is_member)
 {
@@ -70,21 +70,21 @@ note_name(EntryLoad *it, const TideYamlNode *node, const char *name, gboolean is
   if (g_hash_table_add(is_member ? it->members : it->seen, g_steal_pointer(&full))) {
     if (strlen(name) > LONG_QUALIFIER_BYTES)
       tide_load_warning(it->load, node,
-                        "the name '%s' has %zu bytes and is stored with every cell: a shorter one, with { field: NAME, "
-                        "as: SHORT }, saves them each time",
+                        "the name '%s' has %zu bytes and is stored with every cell: use a shorter one, with { field: "
+                        "NAME, as: SHORT }",
                         shown, strlen(name));
   } else if (is_member) {
     tide_load_error(it->load, node,
-                    "the packed cell holds '%s' twice: name one of them otherwise with { field: NAME, as: OTHER }",
+                    "the packed cell contains '%s' twice: rename one of them with { field: NAME, as: OTHER }",
                     shown_full);
   } else {
     tide_load_error(it->load, node,
-                    "the column '%s' is made twice: name one of them otherwise with { field: NAME, as: QUALIFIER }",
+                    "two fields become the column '%s': rename one of them with { field: NAME, as: QUALIFIER }",
                     shown_full);
   }
 }
 
-/* Which fields a pattern takes, and what they are called, is told by readings. */
+/* The fields of a pattern, and their names, are only known from readings. */
 static void
 note_item(EntryLoad *it, const TideYamlNode *node, const TideColumnItem *item)
 {
@@ -101,14 +101,15 @@ note_item(EntryLoad *it, const TideYamlNode *node, const TideColumnItem *item)
   note_name(it, node, name, is_packed);
 }
 
-/* A scalar: the name of a field, or a pattern. */
+/* A scalar: a field name or a pattern. */
 static gboolean
 load_named_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
 {
   g_autoptr(GError) error = NULL;
 
   if (is_star(node)) {
-    tide_load_error(it->load, node, "\"*\" stands alone: 'from: \"*\"'; make the named fields an entry of their own");
+    tide_load_error(it->load, node,
+                    "\"*\" must be alone in an entry ('from: \"*\"'): move the named fields to their own entry");
     return FALSE;
   }
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
@@ -139,8 +140,7 @@ load_computed_item(EntryLoad *it, const char *path, const TideYamlNode *node, Ti
   if (item->qualifier == NULL && (it->rule.packing != TIDE_PACK_NONE || !it->is_named_by_parts) &&
       tide_yaml_get(node, "as") == NULL) {
     tide_load_error(it->load, node,
-                    "'%s.as' is missing: a value that is made has no name of its own; write, for instance, 'as: ts'",
-                    path);
+                    "'%s.as' is missing: a built value has no name of its own; add, for example, 'as: ts'", path);
     return FALSE;
   }
   return item->value != NULL;
@@ -157,19 +157,20 @@ check_pattern_item(EntryLoad *it, const char *path, const TideYamlNode *node, co
 
   if (!tide_glob_is_pattern(tide_bytes_of_string(item->pattern)))
     tide_load_error(it->load, tide_yaml_get(node, "pattern"),
-                    "'%s.pattern' must hold a * or ?: a field by its name is '{ field: NAME, as: QUALIFIER }'", path);
+                    "'%s.pattern' must contain a * or ?: for a single field write '{ field: NAME, as: QUALIFIER }'",
+                    path);
   else if (item->pattern[0] == '$')
     tide_load_error(it->load, tide_yaml_get(node, "pattern"),
-                    "'%s.pattern' matches no field of a record: name it, '{ field: $key }'", path);
+                    "'%s.pattern' matches no field of a Kafka record: name the field, '{ field: $key }'", path);
   g_autofree char *stars = tide_count_of(n_used, "star", NULL);
   if (n_used > n_stars || n_used > TIDE_GLOB_MAX_STARS)
     tide_load_error(it->load, tide_yaml_get(node, "as"),
-                    "'%s.as' has %s, and 'pattern' only %u: each stands for what that of the pattern does (%d of "
-                    "them at most)",
+                    "'%s.as' has %s, but 'pattern' has only %u: each * is replaced by the text that the pattern's * "
+                    "matched (at most %d)",
                     path, stars, n_stars, TIDE_GLOB_MAX_STARS);
 }
 
-/* { field: NAME, as: QUALIFIER, encode: FORM }, one of a pattern, or one whose value is made. */
+/* { field: NAME, as: QUALIFIER, encode: FORM }, or the same with a pattern or a built value. */
 static gboolean
 load_mapping_item(EntryLoad *it, const char *path, const TideYamlNode *node, TideColumnItem *item)
 {
@@ -204,7 +205,7 @@ load_items(EntryLoad *it, const TideYamlNode *from)
   gsize n = tide_yaml_n_items(from);
 
   if (n == 0)
-    tide_load_error(it->load, from, "'%s' names no field: leave the entry out", path);
+    tide_load_error(it->load, from, "'%s' names no field: remove the entry", path);
   it->rule.items = g_new0(TideColumnItem, MAX(n, 1));
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *node = tide_yaml_item(from, i);
@@ -226,7 +227,7 @@ has_name(const TidePartList *parts)
   return FALSE;
 }
 
-/* What is declared, or the packed cell's own name. */
+/* The declared name, or the packed cell's own. */
 static void
 load_qualifier(EntryLoad *it)
 {
@@ -239,15 +240,15 @@ load_qualifier(EntryLoad *it)
   if ((node == NULL && !is_packed) || (node != NULL && !tide_load_parts(it->load, path, node, &parts)))
     return;
   if (is_packed && has_name(&parts)) {
-    tide_load_error(it->load, node, "'%s' has { name: true }, but with 'pack' one cell holds all fields: remove it",
-                    path);
+    tide_load_error(it->load, node,
+                    "'%s' contains { name: true }, but with 'pack' one cell contains all fields: remove it", path);
     return;
   }
   it->is_named_by_parts = !has_name(&parts);
   it->rule.qualifier = tide_load_key_text(it->load, path, &parts, TRUE);
   if (it->rule.qualifier == NULL)
     return;
-  g_autoptr(GString) constant = g_string_new(NULL); /* what the parts always make, if no reading changes it */
+  g_autoptr(GString) constant = g_string_new(NULL); /* the text of the parts, if it does not depend on the reading */
   gboolean is_constant = TRUE;
   for (gsize i = 0; i < parts.n; i++) {
     TideBytes literal = parts.specs[i].kind == TIDE_KEY_LITERAL ? parts.specs[i].literal : TIDE_BYTES_EMPTY;
@@ -279,7 +280,7 @@ takes_unnamed_fields(const TideColumnRule *rule)
   return found;
 }
 
-/* What the options of an entry say together. */
+/* Checks the options of an entry against each other. */
 static void
 check_entry(EntryLoad *it)
 {
@@ -290,16 +291,16 @@ check_entry(EntryLoad *it)
 
   if (key_fields != NULL && !takes_unnamed_fields(&it->rule))
     tide_load_error(it->load, key_fields,
-                    "'%s.key_fields' goes with 'from: \"*\"' and patterns only: named fields are taken anyway",
+                    "'%s.key_fields' only applies to 'from: \"*\"' and patterns: named fields are always included",
                     it->path);
   if (is_packed)
-    refuse_option(it, "encode", "with 'pack': the packed cell says itself what is a number");
+    refuse_option(it, "encode", "with 'pack', where the packed format distinguishes numbers from texts");
   if (it->rule.qualifier == NULL || !it->is_named_by_parts || is_packed)
     return;
   if (takes_several)
     tide_load_error(it->load, qualifier,
-                    "'%s.qualifier' gives several fields one column: put { name: true } into it, or pack them into one "
-                    "cell ('pack: json')",
+                    "'%s.qualifier' gives several fields the same column: add { name: true } to it, or pack the fields "
+                    "into one cell ('pack: json')",
                     it->path);
   refuse_option(it, "case", "on a 'qualifier' without { name: true }");
   refuse_option(it, "strip_spaces", "on a 'qualifier' without { name: true }");
@@ -327,7 +328,7 @@ check_items(EntryLoad *it)
   }
 }
 
-/* In a table that keeps whole readings, every entry packs. */
+/* In a table that keeps whole readings, every entry is packed. */
 static void
 load_packing(EntryLoad *it)
 {
@@ -339,12 +340,12 @@ load_packing(EntryLoad *it)
     it->rule.packing = TIDE_PACK_JSON;
   else
     tide_load_error(it->load, pack,
-                    "'%s.pack' must be json or msgpack with 'latest: packed': a cell beside the packed one could be of "
-                    "another reading",
+                    "'%s.pack' must be json or msgpack with 'latest: packed': a cell outside the packed one could "
+                    "belong to another reading",
                     it->path);
 }
 
-/* Adds the rule even where it has errors: the load fails then, and the table frees it. */
+/* Adds the rule even if it has errors: the load fails then, and the table frees it. */
 static gboolean
 load_entry(EntryLoad *it)
 {
@@ -360,7 +361,7 @@ load_entry(EntryLoad *it)
   it->rule.all_remaining = from != NULL && is_star(from);
   if (from != NULL && !it->rule.all_remaining)
     load_items(it, from);
-  if (from != NULL) { /* said already: it is required */
+  if (from != NULL) { /* already reported: it is required */
     check_entry(it);
     check_items(it);
   }
@@ -383,6 +384,6 @@ tide_load_columns(TideTableLoad *table, const TideYamlNode *node)
     EntryLoad it = {.table = table, .load = table->load, .path = path, .node = entry, .seen = seen, .members = members};
     gboolean is_second_star = load_entry(&it) && n_stars++ == 1;
     if (is_second_star)
-      tide_load_error(table->load, entry, "'%s' has \"*\" twice: which family gets a field?", path);
+      tide_load_error(table->load, entry, "'%s' contains \"*\" twice: a field can have only one family", path);
   }
 }

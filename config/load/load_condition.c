@@ -1,9 +1,9 @@
-/* Conditions: what a reading must be like for a table to take it, or for a default to apply. */
+/* Conditions that a reading must meet for a table to use it, or for a default to apply. */
 #include "config/load/load_table.h"
 
 #include <string.h>
 
-/* What a condition says of its field. */
+/* The tests that a condition may contain. */
 static const struct {
   const char *name;
   TideConditionKind kind;
@@ -14,7 +14,7 @@ static const struct {
     {"not_matches", TIDE_CONDITION_MATCHES, TRUE},
 };
 
-/* The index in tests of the one that @node has; -1 with the error added. */
+/* Index in `tests` of the one that @node contains; -1 with the error added. */
 static int
 find_test(TideLoad *load, const char *path, const TideYamlNode *node)
 {
@@ -24,17 +24,17 @@ find_test(TideLoad *load, const char *path, const TideYamlNode *node)
     if (tide_yaml_get(node, tests[i].name) == NULL)
       continue;
     if (found >= 0) {
-      tide_load_error(load, node, "'%s' has '%s' and '%s': write a list of two conditions, both must hold then", path,
+      tide_load_error(load, node,
+                      "'%s' contains both '%s' and '%s': write two conditions in a list, which must both hold", path,
                       tests[found].name, tests[i].name);
       return -1;
     }
     found = (int)i;
   }
   if (found < 0)
-    tide_load_error(
-        load, node,
-        "'%s' does not say what the field must be like: add 'present: true', 'equals: TEXT' or 'matches: PATTERN'",
-        path);
+    tide_load_error(load, node,
+                    "'%s' contains no test of the field: add 'present: true', 'equals: TEXT' or 'matches: PATTERN'",
+                    path);
   return found;
 }
 
@@ -45,18 +45,18 @@ load_values(TideLoad *load, const char *path, const TideYamlNode *node, TideCond
 
   condition->values = g_new0(TideBytes, MAX(n, 1));
   if (n == 0)
-    tide_load_error(load, node, "'%s' names nothing to compare with", path);
+    tide_load_error(load, node, "'%s' has no text to compare with", path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = tide_yaml_item(node, i);
     if (item->kind != TIDE_YAML_SCALAR || tide_yaml_is_null(item)) {
       g_autofree char *got = tide_yaml_describe(item);
       tide_load_error(
           load, item,
-          "'%s' must be a text, or a list of texts, got %s; 'present: false' is for a field that is absent or null",
-          path, got);
+          "'%s' must be a text or a list of texts, got %s; for an absent or null field write 'present: false'", path,
+          got);
       continue;
     }
-    /* A byte more, so that an empty text has a place of its own to free. */
+    /* One extra byte, so that an empty text can be freed like the others. */
     condition->values[condition->n_values++] = tide_bytes(g_memdup2(item->text, item->len + 1), item->len);
   }
 }
@@ -89,7 +89,7 @@ tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node,
 {
 
   if (tide_yaml_n_items(node) == 0)
-    tide_load_error(load, node, "'%s' is empty: leave it out for all readings", path);
+    tide_load_error(load, node, "'%s' is empty: remove it to use all readings", path);
   for (guint i = 0; i < tide_yaml_n_items(node); i++)
     load_condition(load, path, tide_yaml_item(node, i), conditions);
 }

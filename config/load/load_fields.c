@@ -1,11 +1,11 @@
-/* readings.fields: the steps, which kind each is, and what its options say together. */
+/* readings.fields: the kind of each step, and its options checked together. */
 #include "config/load/load.h"
 #include "config/option/field_language.h"
 #include "config/option/nearest_name.h"
 #include "config/yaml/yaml_text.h"
 #include "decode/field_steps.h"
 
-/* Which of an option's lines the printed text begins with. */
+/* How a printed line of an option starts. */
 #define YAML_INDENT 4
 
 /* The kinds of steps, by the key that names each. */
@@ -34,8 +34,8 @@ find_verb(TideLoad *load, const char *path, const TideYamlNode *node)
     if (tide_yaml_get(node, verbs[i].name) == NULL)
       continue;
     if (found >= 0) {
-      tide_load_error(load, node, "'%s' and '%s' are two steps: write each as an item of '%s'", verbs[found].name,
-                      verbs[i].name, path);
+      tide_load_error(load, node, "'%s' and '%s' are two steps: write each as a separate item of '%s'",
+                      verbs[found].name, verbs[i].name, path);
       return -1;
     }
     found = (int)i;
@@ -49,7 +49,7 @@ find_verb(TideLoad *load, const char *path, const TideYamlNode *node)
   return found;
 }
 
-/* One step, while it is checked. */
+/* One step while it is checked. */
 typedef struct StepLoad {
   TideLoad *load;
   const char *path;
@@ -60,7 +60,7 @@ typedef struct StepLoad {
 
 #define step_error(it, ...) tide_load_error((it)->load, (it)->node, __VA_ARGS__)
 
-/* The record's own fields are read only where they are asked for by name. @name: what @option says; NULL: nothing */
+/* The record's own fields are read only if an option names them. @name is the value of @option, or NULL. */
 static void
 check_field(const StepLoad *it, const char *option, const char *name)
 {
@@ -73,10 +73,10 @@ check_field(const StepLoad *it, const char *option, const char *name)
   else if (!tide_field_name_is_of_record(tide_bytes_of_string(name)))
     return;
   else if (it->step->verb == TIDE_FIELD_OPEN && strcmp(name, "$key") != 0 && !g_str_has_prefix(name, "$header."))
-    step_error(it, "'%s.%s' must be a field of the message, $key or $header.NAME: nothing else can hold JSON", it->path,
-               option);
+    step_error(it, "'%s.%s' must be a field of the message, $key or $header.NAME: other fields cannot contain JSON",
+               it->path, option);
   else if (it->step->verb == TIDE_FIELD_PIVOT || it->step->verb == TIDE_FIELD_DECIMAL)
-    step_error(it, "'%s.%s' must be a field of the message: split or open the record's first", it->path, option);
+    step_error(it, "'%s.%s' must be a field of the message: split or open the record's field first", it->path, option);
   else
     (void)tide_field_names_intern(it->load->config->names, tide_bytes_of_string(name));
 }
@@ -89,11 +89,11 @@ check_pivot(const StepLoad *it)
   gboolean has_member = step->name != NULL || step->values != NULL;
   if ((step->names != NULL) ? has_member : !by_members)
     step_error(it,
-               "'%s': a pivot has either 'name' and 'value', the members of each item, or 'names', a field with the "
-               "list of names",
+               "'%s': a pivot needs either 'name' and 'value' (members of each item) or 'names' (a field with the list "
+               "of names)",
                it->path);
   if (it->decode->arrays != TIDE_ARRAY_JSON)
-    step_error(it, "'%s': a pivot takes lists, which are kept only with 'arrays: json'", it->path);
+    step_error(it, "'%s': a pivot needs lists, which only 'arrays: json' keeps", it->path);
 }
 
 static void
@@ -102,7 +102,7 @@ check_split(const StepLoad *it)
   TideFieldStep *step = it->step;
   guint n_parts = g_strv_length(step->parts), n_cuts = step->at != NULL ? g_strv_length(step->at) : 0;
   if ((step->by != NULL) == (step->at != NULL)) {
-    step_error(it, "'%s': a split has either 'by', the text between parts, or 'at', the positions of parts", it->path);
+    step_error(it, "'%s': a split needs either 'by' (the delimiter) or 'at' (the positions of the parts)", it->path);
     return;
   }
   for (char **part = step->parts; *part != NULL; part++) {
@@ -110,16 +110,14 @@ check_split(const StepLoad *it)
     for (char **other = step->parts; other < part && strcmp(*part, TIDE_NO_NAME) != 0; other++)
       is_twice |= strcmp(*other, *part) == 0;
     if (**part == '$' || **part == '\0' || is_twice)
-      step_error(
-          it,
-          "'%s.into': a part cannot be called '%s': names with $ are the record's own, each name stands once, and "
-          "_ leaves a part out",
-          it->path, *part);
+      step_error(it,
+                 "'%s.into': the name '%s' is not possible: names with $ belong to the record, each name may occur "
+                 "once, and _ skips a part",
+                 it->path, *part);
   }
   if (n_parts < 2 || (step->at != NULL && n_cuts + 1 != n_parts)) {
     step_error(it, "'%s.into' must name %s", it->path,
-               step->at != NULL ? "one part more than 'at' has positions"
-                                : "at least two parts, of which _ is left out");
+               step->at != NULL ? "one part more than 'at' has positions" : "at least two parts, not counting _");
     return;
   }
   step->cuts = g_new0(guint32, n_parts);
@@ -135,14 +133,14 @@ check_split(const StepLoad *it)
   }
 }
 
-/* A second one would find no base fields, and times that are no longer relative. */
+/* A second step would find no base fields, and no relative times. */
 static void
 check_resolve(const StepLoad *it)
 {
   const TideFieldStep *steps = (const TideFieldStep *)(gconstpointer)it->decode->fields.steps->data;
   for (; steps < it->step; steps++)
     if (steps->verb == TIDE_FIELD_RESOLVE)
-      step_error(it, "'%s' resolves the records twice: remove one of the steps 'resolve'", it->path);
+      step_error(it, "'%s' resolves the records twice: remove one of the 'resolve' steps", it->path);
 }
 
 static void
@@ -162,7 +160,7 @@ load_step(TideLoad *load, const char *path, const TideYamlNode *node, const Tide
   check_field(&it, verbs[found].name, step->field);
   check_field(&it, "names", step->names);
   if (step->into != NULL && step->into[0] == '$')
-    step_error(&it, "'%s.into' must not begin with '$', as what the record offers does", path);
+    step_error(&it, "'%s.into' must not start with '$', which is reserved for fields of the record", path);
   if (step->verb == TIDE_FIELD_RESOLVE)
     check_resolve(&it);
   if (step->verb == TIDE_FIELD_OPEN || step->verb == TIDE_FIELD_PIVOT) {

@@ -1,5 +1,4 @@
-/* hbase.tls, hbase.sasl, hbase.kerberos and hbase.http: paths as the file means them, and what the options are worth
- * together. */
+/* hbase.tls, hbase.sasl, hbase.kerberos and hbase.http: resolves paths, and checks the options against each other. */
 #include "config/load/load.h"
 #include "thrift/client/tls_context.h"
 #include "thrift/client/tls_stream.h"
@@ -7,10 +6,10 @@
 #include "thrift/security/kerberos_keytab.h"
 #include "thrift/wire/wire.h"
 
-/* Which kinds of gateways the file names. They are not known where an address could not be read, which was said. */
+/* Kinds of gateways in the file. They are unknown if an address was invalid, which was reported. */
 typedef struct GatewayKinds {
   gboolean are_known, any_http, any_tls, any_unix;
-  const char *other; /* the first that is not spoken to by HTTP; NULL: all are */
+  const char *other; /* the first gateway without HTTP; NULL: all use HTTP */
 } GatewayKinds;
 
 static GatewayKinds
@@ -37,13 +36,13 @@ tide_load_certificate(TideLoad *load, const char *path, TideTlsSettings *tls)
   tide_load_resolve(load, &tls->ca);
   tide_load_resolve(load, &tls->certificate);
   tide_load_resolve(load, &tls->key.file);
-  (void)tide_load_check_one_source(load, key, &tls->key, "the key comes");
+  (void)tide_load_check_one_source(load, key, &tls->key, "read the key");
   if (tls->certificate != NULL && !tide_secret_source_is_set(&tls->key))
     tide_load_option_error(load, certificate,
-                           "'%s' needs its key: 'key: { file: /path }' or 'key: { credential: NAME }' beside it",
+                           "'%s' needs a private key: add 'key: { file: /path }' or 'key: { credential: NAME }'",
                            certificate);
   if (tls->certificate == NULL && tide_secret_source_is_set(&tls->key))
-    tide_load_option_error(load, key, "'%s' needs the certificate that it belongs to: '%s'", key, certificate);
+    tide_load_option_error(load, key, "'%s' needs its certificate: add '%s'", key, certificate);
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
@@ -69,7 +68,7 @@ tide_load_check_tls_files(TideLoad *load, const char *path, const TideTlsSetting
 
 /* ---- SASL ---- */
 
-/* FALSE when the options cannot be meant as they stand together. */
+/* FALSE if the combination of options is invalid. */
 static gboolean
 check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
@@ -78,26 +77,25 @@ check_sasl_together(TideLoad *load, const TideHBaseConfig *hbase, const GatewayK
   const TideSecretSource *keytab = &hbase->link.kerberos.keytab;
   if (tide_load_is_written(load, "hbase.sasl") && sasl->service == NULL)
     tide_load_option_error(load, "hbase.sasl",
-                           "'hbase.sasl' needs 'service': the first part of the gateways' "
+                           "'hbase.sasl' needs 'service': the first component of the gateways' "
                            "'hbase.thrift.kerberos.principal', such as hbase");
   if (sasl->service != NULL && strpbrk(sasl->service, "/@") != NULL)
     tide_load_option_error(load, "hbase.sasl.service",
-                           "'hbase.sasl.service' must be the first part of the gateways' principal alone, '%.*s' of "
-                           "'%s'; the second is the gateway's host, or 'hbase.sasl.host'",
+                           "'hbase.sasl.service' must be only the first component of the gateways' principal, '%.*s' "
+                           "of '%s'; the second one is the gateway's host, or 'hbase.sasl.host'",
                            (int)strcspn(sasl->service, "/@"), sasl->service, sasl->service);
   if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl") && kinds->are_known &&
       !kinds->any_http)
-    tide_load_option_error(load, "hbase.kerberos",
-                           "'hbase.kerberos' is set, but no gateway is spoken to by it: 'hbase.sasl' is missing");
+    tide_load_option_error(load, "hbase.kerberos", "'hbase.kerberos' is set, but no gateway uses it: set 'hbase.sasl'");
   if (sasl->service != NULL && hbase->framing == TIDE_FRAMING_FRAMED)
     tide_load_option_error(load, "hbase.transport",
-                           "'hbase.transport' is framed, and gateways with SASL are not: set it to auto, "
+                           "'hbase.transport' is framed, but gateways with SASL are unframed: set it to auto, "
                            "unframed-binary or unframed-compact");
   if (sasl->service != NULL && sasl->host == NULL && kinds->any_unix)
     tide_load_option_error(load, "hbase.sasl",
-                           "'hbase.sasl' needs 'host' where a gateway is a Unix socket: the second part of its "
-                           "'hbase.thrift.kerberos.principal'");
-  (void)tide_load_check_one_source(load, "hbase.kerberos.keytab", keytab, "the keytab comes");
+                           "'hbase.sasl' needs 'host' because a gateway is a Unix socket: set it to the second "
+                           "component of the gateway's 'hbase.thrift.kerberos.principal'");
+  (void)tide_load_check_one_source(load, "hbase.kerberos.keytab", keytab, "read the keytab");
   return tide_problems_n_errors(load->problems) == n_errors;
 }
 
@@ -115,7 +113,7 @@ load_sasl(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kind
     tide_load_option_error(load, "hbase.kerberos.keytab", "%s", error->message);
 }
 
-/* Over HTTP no user but by a ticket: who has none is nobody, and nobody may write as another. */
+/* Over HTTP, only a ticket identifies a user: without one, tidemark is anonymous and cannot write for another user. */
 static void
 check_http_user(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
@@ -123,33 +121,33 @@ check_http_user(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds
     return;
   if (tide_load_is_written(load, "hbase.kerberos"))
     tide_load_option_error(load, "hbase.kerberos",
-                           "'hbase.kerberos' is empty, so requests over HTTP would say nothing of who we are: set "
-                           "'keytab', or 'cache' for tickets that others get, or leave it out");
+                           "'hbase.kerberos' is empty, so requests over HTTP would be anonymous: set 'keytab', or "
+                           "'cache' for a ticket cache that you keep fresh, or remove it");
   else if (hbase->link.http.do_as != NULL)
     tide_load_option_error(load, "hbase.http.do_as",
-                           "'hbase.http.do_as' needs 'hbase.kerberos': only one who has proven who he is may write as "
-                           "another, and to others gateways answer HTTP status 500; set it, or leave 'do_as' out");
+                           "'hbase.http.do_as' needs 'hbase.kerberos': gateways answer a do_as request of an "
+                           "unauthenticated user with HTTP status 500; set it, or remove 'do_as'");
 }
 
-/* All gateways have the options in common, and are doors of one HBase: what is asked of one is meant for each. */
+/* All gateways share these options and belong to one HBase, so that an option must apply to each of them. */
 static void
 check_mixture(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kinds)
 {
   if (tide_load_is_written(load, "hbase.sasl") && kinds->are_known && kinds->other == NULL)
-    tide_load_option_error(load, "hbase.sasl",
-                           "'hbase.sasl' is set, but all gateways are spoken to by HTTP, which authenticates by "
-                           "'hbase.kerberos' alone: leave it out");
+    tide_load_option_error(
+        load, "hbase.sasl",
+        "'hbase.sasl' is set, but all gateways use HTTP, which authenticates with 'hbase.kerberos' alone: remove it");
   if (kinds->other == NULL || !kinds->any_http)
     return;
   if (tide_load_is_written(load, "hbase.kerberos") && !tide_load_is_written(load, "hbase.sasl"))
     tide_load_option_error(load, "hbase.kerberos",
-                           "'hbase.kerberos' is common to all gateways, and '%s', which is not spoken to by HTTP, "
-                           "would do without: set 'hbase.sasl' for it, or leave it out of 'hbase.gateways'",
+                           "'hbase.kerberos' applies to all gateways, but '%s' does not use HTTP and would be "
+                           "unauthenticated: set 'hbase.sasl' for it, or remove it from 'hbase.gateways'",
                            kinds->other);
   if (hbase->link.http.do_as != NULL)
     tide_load_option_error(load, "hbase.http.do_as",
-                           "'hbase.http.do_as' is for HTTP alone: through '%s' we would write as ourselves, and "
-                           "through others as '%s'; leave one of them out",
+                           "'hbase.http.do_as' only applies to HTTP: through '%s' tidemark would write as itself, and "
+                           "through others as '%s'; remove one of them",
                            kinds->other, hbase->link.http.do_as);
 }
 
@@ -161,11 +159,11 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kin
   for (const char *at = do_as; at != NULL && *at != '\0'; at++)
     is_header_value &= g_ascii_isgraph(*at);
   if (!is_header_value)
-    tide_load_option_error(load, "hbase.http.do_as",
-                           "'hbase.http.do_as' is the name of no user: it has blanks or other characters than those of "
-                           "ASCII, or none at all");
+    tide_load_option_error(
+        load, "hbase.http.do_as",
+        "'hbase.http.do_as' is not a valid user name: it is empty, or contains blanks or characters outside ASCII");
   const TideSecretSource *headers = &hbase->link.http.headers;
-  if (tide_load_check_one_source(load, "hbase.http.headers", headers, "the headers come") &&
+  if (tide_load_check_one_source(load, "hbase.http.headers", headers, "read the headers") &&
       tide_secret_source_is_set(headers)) {
     g_autoptr(GError) error = NULL;
     char **lines = tide_http_headers_read(headers, &error);
@@ -175,12 +173,12 @@ check_http(TideLoad *load, const TideHBaseConfig *hbase, const GatewayKinds *kin
   }
   if (tide_load_is_written(load, "hbase.http") && kinds->are_known && !kinds->any_http)
     tide_load_option_error(load, "hbase.http",
-                           "'hbase.http' is set, but no gateway is spoken to by HTTP: write it as "
+                           "'hbase.http' is set, but no gateway uses HTTP: write its address as "
                            "\"http://host:port/path\" or \"https://...\" in 'hbase.gateways'");
   if (hbase->protocol == TIDE_WIRE_COMPACT && kinds->any_http)
     tide_load_option_error(load, "hbase.transport",
-                           "'hbase.transport' is compact, but over HTTP gateways know only the binary protocol: set it "
-                           "to auto or unframed-binary");
+                           "'hbase.transport' is compact, but gateways only support the binary protocol over HTTP: set "
+                           "it to auto or unframed-binary");
 }
 
 void
@@ -200,7 +198,7 @@ tide_load_gateway_links(TideLoad *load)
   gboolean is_idle = tide_load_is_written(load, "hbase.tls") && kinds.are_known && !kinds.any_tls;
   if (is_idle)
     tide_load_option_error(load, "hbase.tls",
-                           "'hbase.tls' is set, but no gateway is spoken to by TLS: write it as "
+                           "'hbase.tls' is set, but no gateway uses TLS: write its address as "
                            "\"thrift+tls://host:port\" or \"https://host:port/path\" in 'hbase.gateways'");
   if (is_whole && !is_idle && kinds.any_tls)
     tide_load_check_tls_files(load, "hbase.tls", &hbase->link.tls);

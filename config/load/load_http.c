@@ -1,4 +1,4 @@
-/* service.http and its like: who can reach it, and what he must show. */
+/* service.http and its options: who can reach it, and how clients authenticate. */
 #include "config/load/load.h"
 #include "http/access_list.h"
 #include "util/listen_address.h"
@@ -8,7 +8,7 @@ check_users(TideLoad *load, TideSecretSource *users)
 {
   g_autoptr(GError) error = NULL;
   tide_load_resolve(load, &users->file);
-  if (tide_load_check_one_source(load, "service.http_users", users, "the users come") &&
+  if (tide_load_check_one_source(load, "service.http_users", users, "read the users") &&
       tide_secret_source_is_set(users)) {
     g_autofree char *path = tide_secret_path(users, &error);
     g_autoptr(TideAccessList) list = path != NULL ? tide_access_list_read(path, &error) : NULL;
@@ -17,7 +17,7 @@ check_users(TideLoad *load, TideSecretSource *users)
   }
 }
 
-/* What others than this host can reach. */
+/* Whether hosts other than this one can reach @address. */
 static void
 check_open(TideLoad *load, const TideServiceConfig *service)
 {
@@ -26,14 +26,14 @@ check_open(TideLoad *load, const TideServiceConfig *service)
   TideSourcePosition position = tide_load_position(load, "service.http");
   if (!has_tls && !has_users && !service->http_allow_open)
     tide_problems_add_error(load->problems, position,
-                            "'service.http' ('%s') is open to other machines, which need no password there and no "
-                            "trust: set 'service.http_users' or 'service.http_tls', listen on 127.0.0.1 or a Unix "
-                            "socket, or say 'service.http_allow_open: true'",
+                            "'service.http' ('%s') is reachable from other machines without a password and without "
+                            "TLS: set 'service.http_users' or 'service.http_tls', listen on 127.0.0.1 or a Unix "
+                            "socket, or set 'service.http_allow_open: true'",
                             service->http_listen);
   if (has_users && !has_tls)
     tide_problems_add_warning(load->problems, position,
-                              "'service.http' ('%s') is open to other machines, and passwords can be read on the way "
-                              "to it: set 'service.http_tls'",
+                              "'service.http' ('%s') is reachable from other machines, and passwords are sent to it in "
+                              "clear text: set 'service.http_tls'",
                               service->http_listen);
 }
 
@@ -43,14 +43,14 @@ tide_load_http(TideLoad *load)
   TideServiceConfig *service = &load->config->service;
   TideListenAddress address;
   if (!tide_listen_address_parse(service->http_listen, &address, NULL))
-    return; /* was said where it was read */
+    return; /* reported when it was read */
   if (tide_load_certificate(load, "service.http_tls", &service->http_tls) && service->http_tls.certificate != NULL)
     tide_load_check_tls_files(load, "service.http_tls", &service->http_tls);
   check_users(load, &service->http_users);
   static const char *const options[] = {"service.http_tls", "service.http_users"};
   for (gsize i = 0; address.is_off && i < G_N_ELEMENTS(options); i++)
     if (tide_load_is_written(load, options[i]))
-      tide_load_option_error(load, options[i], "'%s' changes nothing: 'service.http' is off", options[i]);
+      tide_load_option_error(load, options[i], "'%s' has no effect: 'service.http' is off", options[i]);
   if (!tide_listen_address_is_local(&address))
     check_open(load, service);
 }

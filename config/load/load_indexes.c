@@ -1,5 +1,5 @@
-/* index_of: tables that tell where the newest row of another one is. Checked when all tables are known: from the row of
- * the index, the key of the data row must follow. */
+/* index_of: tables that contain the time of the newest row of another table. Checked when all tables are known: the
+ * data row's key must follow from the index row. */
 #include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "config/option/nearest_name.h"
@@ -29,10 +29,10 @@ add_unknown_table(const TideTableLoad *it)
   if (nearest != NULL)
     add_error(it, "there is no table '%s'; did you mean '%s'?", shown, nearest);
   else
-    add_error(it, "there is no table '%s' here: name one of this file, of which this is the index", shown);
+    add_error(it, "there is no table '%s': name a table of this file", shown);
 }
 
-/* From the index's key and the time in its cell, the data table's key must follow. */
+/* The data table's key must follow from the index's key and the time in its cell. */
 static void
 check_key(const TideTableLoad *it, const TideTable *data)
 {
@@ -49,16 +49,15 @@ check_key(const TideTableLoad *it, const TideTable *data)
     g_autofree char *copy = g_strndup((const char *)name.data, name.len);
     g_autofree char *shown = tide_problem_quote(copy);
     add_error(it,
-              "the key of '%s' is made of '%s', which does not stand in the key of this index: add it, or the row "
-              "cannot be found from here",
+              "the key of '%s' contains '%s', but the key of this index does not: add it, or the row cannot be found "
+              "through the index",
               data->name, shown);
   }
   if (!tide_row_key_has_time(data->key))
-    add_error(it, "'%s' has no time in its key, so the index would have nothing to tell: read it by its fields",
-              data->name);
+    add_error(it, "'%s' has no time in its key, so an index is useless: read the table by its fields", data->name);
 }
 
-/* In the readings of each source that it has rows of. */
+/* Checked for the readings of each source of the index. */
 static gboolean
 has_time_of(const TideTableLoad *it, const TideTable *data)
 {
@@ -89,15 +88,15 @@ load_index(TideTableLoad *it)
     return;
   }
   if (it->table->latest == TIDE_LATEST_NONE)
-    add_error(it, "an index holds the newest time of each key, so it is a latest table: add 'latest: merge'");
+    add_error(it, "an index contains the newest time of each key and must be a latest table: add 'latest: merge'");
   if (data->latest != TIDE_LATEST_NONE)
-    add_error(it, "'%s' is a latest table itself, which needs no index: its rows are found by their fields",
-              data->name);
+    add_error(it, "'%s' is itself a latest table and needs no index: its rows are found by their fields", data->name);
   if (!it->has_time_value)
-    add_error(it, "no cell of this table is the time of the newest row: add { value: { time: epoch_ms, binary: true }, "
-                  "as: ts } to its 'from'");
+    add_error(it, "no cell of this table contains the time of the newest row: add { value: { time: epoch_ms, binary: "
+                  "true }, as: ts } to its 'from'");
   if (!has_time_of(it, data))
-    add_error(it, "this table and '%s' must have the same 'time', or it would tell the time of no row", data->name);
+    add_error(it, "this table and '%s' must have the same 'time', or the index would contain the time of another row",
+              data->name);
   if (it->table->key != NULL && data->key != NULL && data->latest == TIDE_LATEST_NONE)
     check_key(it, data);
 }

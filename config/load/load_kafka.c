@@ -1,4 +1,4 @@
-/* kafka.librdkafka: properties handed on, secrets from files, and those that are ours. */
+/* kafka.librdkafka: properties that are passed on, secrets from files, and properties that tidemark sets itself. */
 #include "config/load/load.h"
 #include "config/option/option.h"
 #include "config/yaml/secret.h"
@@ -9,63 +9,61 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* Brokers take 249 for a name; the host's has up to 64, the thread's number 3. */
+/* Brokers accept 249 bytes for a name; the host name has up to 64, the thread's number 3. */
 #define MAX_INSTANCE_BYTES 128u
 
-/* What delivery rests on: set by tidemark, from an option of its own where one is named. A property that some client of
- * ours sets is here, so that none is overridden in silence. */
+/* Properties that affect delivery. tidemark sets them, some from an option of its own. Every property that a client of
+ * this program sets is listed, so that none is overridden silently. */
 static const struct {
   const char *reason;
-  const char *names[7]; /* ends with NULL */
+  const char *names[7]; /* terminated by NULL */
 } owned_properties[] = {
-    {"it is 'kafka.brokers'", {"bootstrap.servers", "metadata.broker.list"}},
-    {"it is 'kafka.group'", {"group.id"}},
-    {"it is 'kafka.instance', to which each thread adds its number", {"group.instance.id"}},
-    {"it is 'kafka.assignment'", {"partition.assignment.strategy", "group.remote.assignor"}},
-    {"it is 'kafka.session_timeout'", {"session.timeout.ms"}},
-    {"it is 'kafka.max_poll_interval'", {"max.poll.interval.ms"}},
-    {"it is 'kafka.commit_interval'", {"auto.commit.interval.ms"}},
-    {"it follows from 'kafka.session_timeout'", {"heartbeat.interval.ms"}},
-    {"where a new group begins is 'kafka.start', and an offset out of range is an error that is said, never a silent "
-     "jump",
+    {"use 'kafka.brokers'", {"bootstrap.servers", "metadata.broker.list"}},
+    {"use 'kafka.group'", {"group.id"}},
+    {"use 'kafka.instance', to which each thread adds its number", {"group.instance.id"}},
+    {"use 'kafka.assignment'", {"partition.assignment.strategy", "group.remote.assignor"}},
+    {"use 'kafka.session_timeout'", {"session.timeout.ms"}},
+    {"use 'kafka.max_poll_interval'", {"max.poll.interval.ms"}},
+    {"use 'kafka.commit_interval'", {"auto.commit.interval.ms"}},
+    {"it is derived from 'kafka.session_timeout'", {"heartbeat.interval.ms"}},
+    {"use 'kafka.start' for a new group; an offset out of range is reported as an error, never skipped silently",
      {"auto.offset.reset"}},
-    {"only offsets of what HBase has acknowledged are stored, and these are committed",
-     {"enable.auto.commit", "auto.commit.enable"}},
-    {"an offset is stored when HBase has acknowledged its rows; stored any earlier, a crash would lose readings",
+    {"tidemark commits only offsets whose rows HBase has acknowledged", {"enable.auto.commit", "auto.commit.enable"}},
+    {"tidemark stores an offset when HBase has acknowledged its rows; storing it earlier would lose readings in a "
+     "crash",
      {"enable.auto.offset.store"}},
-    {"offsets are kept by the brokers", {"offset.store.method", "offset.store.path", "offset.store.sync.interval.ms"}},
-    {"the end of a partition is needed to know the lag", {"enable.partition.eof"}},
+    {"the brokers store the offsets", {"offset.store.method", "offset.store.path", "offset.store.sync.interval.ms"}},
+    {"tidemark needs the end of a partition to calculate the lag", {"enable.partition.eof"}},
     {"it is always on: a damaged message must not become a row", {"check.crcs"}},
-    {"members find out what is theirs by the classic protocol, which 'kafka.assignment' is about",
+    {"tidemark needs the classic group protocol, which 'kafka.assignment' configures",
      {"group.protocol", "group.protocol.type"}},
-    {"what brokers can do is asked, not guessed: headers of dead letters would be lost",
+    {"tidemark asks the brokers for their version; a guess would lose the headers of dead letters",
      {"broker.version.fallback", "api.version.fallback.ms"}},
-    {"it is set so that a queue that was full is filled again at once", {"fetch.queue.backoff.ms"}},
-    {"nobody reads them, and they would pile up in memory: see docs/metrics.md", {"statistics.interval.ms"}},
-    {"nobody handles that signal: it would end the process without a drain", {"internal.termination.signal"}},
-    {"a dead letter is kept when all in-sync replicas have it, not before", {"acks", "request.required.acks"}},
-    {"a dead letter that is kept must be reported, else its offset never moves", {"delivery.report.only.error"}},
-    {"dead letters are sent outside of transactions: with one, none would ever be sent", {"transactional.id"}},
-    {"dead letters are sent outside of transactions", {"transaction.timeout.ms"}},
-    {"it is set so that no dead letter is lost on the way", {"enable.idempotence"}},
-    {"dead letters are sent so that none is doubled, lost or overtaken on the way",
+    {"tidemark sets it so that a full queue is refilled at once", {"fetch.queue.backoff.ms"}},
+    {"the events would accumulate in memory unread; see docs/metrics.md for figures", {"statistics.interval.ms"}},
+    {"the signal is not handled and would end the process without a drain", {"internal.termination.signal"}},
+    {"a dead letter is kept only when all in-sync replicas have it", {"acks", "request.required.acks"}},
+    {"without the report of a kept dead letter, its offset never advances", {"delivery.report.only.error"}},
+    {"dead letters are sent outside transactions; with one, none would be sent", {"transactional.id"}},
+    {"dead letters are sent outside transactions", {"transaction.timeout.ms"}},
+    {"tidemark sets it so that no dead letter is lost", {"enable.idempotence"}},
+    {"tidemark sets it so that no dead letter is duplicated, lost or reordered",
      {"enable.gapless.guarantee", "max.in.flight", "max.in.flight.requests.per.connection", "queuing.strategy"}},
-    {"it is for share groups, in which no partition belongs to a member",
+    {"it belongs to share groups, in which members own no partitions",
      {"max.poll.records", "share.acknowledgement.mode"}},
-    {"it is for programs",
+    {"only programs can set it",
      {"msg_order_cmp", "enabled_events", "log.queue", "opaque", "default_topic_conf", "interceptors"}},
-    {"a dead letter is sent until it is kept, and every 10 s the log says why it is not",
+    {"a dead letter is retried until it is kept; every 10 s the log reports why it is not",
      {"message.timeout.ms", "delivery.timeout.ms", "request.timeout.ms", "message.send.max.retries", "retries"}},
-    {"it is set so that a missing topic of dead letters is told soon", {"topic.metadata.propagation.max.ms"}},
-    {"what a message may have is 'readings.max_message_size', and what a dead letter may have is its topic's "
-     "max.message.bytes",
+    {"tidemark sets it so that a missing dead-letter topic is reported soon", {"topic.metadata.propagation.max.ms"}},
+    {"use 'readings.max_message_size' for messages; the topic's max.message.bytes limits dead letters",
      {"message.max.bytes"}},
-    {"dead letters on their way are bounded by 'limits.memory'",
+    {"'limits.memory' limits the dead letters in flight",
      {"queue.buffering.max.messages", "queue.buffering.max.kbytes"}},
-    {"dead letters go in small batches, so that a topic refuses them for their own size only",
+    {"dead letters are sent in small batches, so that a topic refuses one only for its own size",
      {"queue.buffering.max.ms", "linger.ms", "batch.size", "batch.num.messages"}},
-    {"dead letters lie where Java's producers put their keys", {"partitioner"}},
-    {"it follows from 'limits.memory'",
+    {"dead letters use the partitioner of Java producers", {"partitioner"}},
+    {"it is derived from 'limits.memory'",
      {"fetch.max.bytes", "max.partition.fetch.bytes", "fetch.message.max.bytes", "receive.message.max.bytes"}},
 };
 
@@ -76,11 +74,11 @@ owned_reason(const char *name)
     if (g_strv_contains(owned_properties[i].names, name))
       return owned_properties[i].reason;
   if (g_str_has_prefix(name, "queued."))
-    return "it follows from 'limits.memory'";
+    return "it is derived from 'limits.memory'";
   if (g_str_has_prefix(name, "test."))
-    return "it is for tests of librdkafka: brokers would be made up";
+    return "it is for tests of librdkafka: it would simulate the brokers";
   if (g_str_has_suffix(name, "_cb") || g_str_has_prefix(name, "ssl_engine_callback"))
-    return "it is for programs";
+    return "only programs can set it";
   return NULL;
 }
 
@@ -126,11 +124,11 @@ load_secret(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node)
   const TideYamlNode *source = file != NULL ? file : credential;
   g_autoptr(GError) error = NULL;
 
-  /* What the file holds would be taken for its path. */
+  /* librdkafka would use the file's content as a path. */
   if (names_path(key->text)) {
-    tide_load_error(load, node, "'kafka.librdkafka.%s' is a path, and is written without 'file:'%s", key->text,
+    tide_load_error(load, node, "'kafka.librdkafka.%s' is a path: write it without 'file:'%s", key->text,
                     strcmp(key->text, "ssl.key.location") == 0
-                        ? "; a key that is a credential is 'ssl.key.pem: { credential: NAME }'"
+                        ? "; for a key in a credential write 'ssl.key.pem: { credential: NAME }'"
                         : "");
     return;
   }
@@ -167,12 +165,12 @@ load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *
   if (is_secret && load->has_mode && (load->mode & 0007u) != 0) {
     g_autofree char *path = tide_problem_quote(load->config->path);
     tide_load_error(load, node,
-                    "'kafka.librdkafka.%s' stands in a file that everybody can read (mode %04o): run 'chmod 0640 %s', "
-                    "or keep it in a file of its own: { file: /path }",
+                    "'kafka.librdkafka.%s' is in a file that every user can read (mode %04o): run 'chmod 0640 %s', or "
+                    "move it to its own file: { file: /path }",
                     shown, load->mode, path);
     return;
   }
-  /* "probe" is no path: librdkafka looks for the host's CAs then. */
+  /* "probe" is not a path: librdkafka then searches for the host's CAs. */
   gboolean is_path = names_path(key->text) && *node->text != '\0' && strcmp(node->text, "probe") != 0;
   add_property(load, key, is_path ? tide_load_path(load, node->text) : g_strdup(node->text), is_secret);
 }
@@ -208,7 +206,7 @@ property_position(const TideLoad *load, const char *name)
   return tide_yaml_get(tide_yaml_find(load->root, "kafka.librdkafka"), name)->position;
 }
 
-/* Encryption without knowing to whom protects from nobody who can stand in between. */
+/* Encryption to an unverified peer does not protect against a man in the middle. */
 static void
 check_tls(TideLoad *load)
 {
@@ -226,11 +224,11 @@ check_tls(TideLoad *load)
       continue;
     if (load->config->kafka.allow_unverified_tls)
       tide_problems_add_warning(load->problems, property_position(load, name),
-                                "'%s' is switched off: whoever stands between can read and change everything", name);
+                                "'%s' disables verification: a man in the middle can read and change all data", name);
     else
       tide_problems_add_error(load->problems, property_position(load, name),
-                              "'%s' is switched off: whoever stands between could read and change everything; set "
-                              "'ssl.ca.location', or say 'kafka.allow_unverified_tls: true'",
+                              "'%s' disables verification: a man in the middle could read and change all data; set "
+                              "'ssl.ca.location', or allow it with 'kafka.allow_unverified_tls: true'",
                               name);
   }
 }
@@ -241,7 +239,7 @@ typedef struct SecurityProtocol {
   gboolean has_tls, has_sasl;
 } SecurityProtocol;
 
-/* Without a name: none is set, or one that librdkafka refuses. */
+/* No name if the property is not set, or librdkafka rejects its value. */
 static SecurityProtocol
 security_protocol(const TideLoad *load)
 {
@@ -254,7 +252,8 @@ security_protocol(const TideLoad *load)
   return (SecurityProtocol){0};
 }
 
-/* One that is for TLS, of many the first, where there is none: all would go in clear. Who says so knows it. */
+/* Warns of the first TLS option without TLS, because everything would be sent in clear text. An explicit 'plaintext' is
+ * not questioned. */
 static void
 check_tls_is_used(TideLoad *load)
 {
@@ -267,14 +266,14 @@ check_tls_is_used(TideLoad *load)
       continue;
     g_autofree char *shown = tide_yaml_quote(key);
     tide_load_error(load, key,
-                    "'%s' has no effect unless 'security.protocol' is 'ssl', or 'sasl_ssl' with a 'sasl.mechanism', "
-                    "and all goes in clear: set it beside this ('plaintext', if that is meant)",
+                    "'%s' has no effect without TLS, and all data is sent in clear text: set 'security.protocol' to "
+                    "'ssl', or to 'sasl_ssl' with a 'sasl.mechanism' (or to 'plaintext' if that is intended)",
                     shown);
     return;
   }
 }
 
-/* Without one librdkafka takes Kerberos, and says of a password that there is no keytab. */
+/* Without a mechanism librdkafka uses Kerberos, and complains about a missing keytab even if there is a password. */
 static void
 check_mechanism_is_said(TideLoad *load)
 {
@@ -287,12 +286,12 @@ check_mechanism_is_said(TideLoad *load)
     if (tide_yaml_get(node, enough[i]) != NULL)
       return;
   tide_problems_add_error(load->problems, property_position(load, "security.protocol"),
-                          "'security.protocol' is '%s', and there is no 'sasl.mechanism': set it (PLAIN, "
-                          "SCRAM-SHA-512, OAUTHBEARER), or 'sasl.kerberos.keytab' for Kerberos",
+                          "'security.protocol' is '%s', but 'sasl.mechanism' is missing: set it (PLAIN, SCRAM-SHA-512, "
+                          "OAUTHBEARER), or 'sasl.kerberos.keytab' for Kerberos",
                           property_value(load, "security.protocol"));
 }
 
-/* What librdkafka takes without a word, and leaves out. */
+/* Options that librdkafka accepts and silently ignores. */
 static void
 check_effect(TideLoad *load)
 {
@@ -300,19 +299,19 @@ check_effect(TideLoad *load)
 
   for (gsize i = 0; i < G_N_ELEMENTS(mechanisms); i++)
     if (property_value(load, mechanisms[i]) != NULL && !security_protocol(load).has_sasl)
-      tide_problems_add_error(load->problems, property_position(load, mechanisms[i]),
-                              "'%s' has no effect unless 'security.protocol' is 'sasl_ssl', or 'sasl_plaintext' "
-                              "without TLS: set it beside this",
-                              mechanisms[i]);
+      tide_problems_add_error(
+          load->problems, property_position(load, mechanisms[i]),
+          "'%s' has no effect without SASL: set 'security.protocol' to 'sasl_ssl', or to 'sasl_plaintext' without TLS",
+          mechanisms[i]);
   const TideYamlNode *node = tide_yaml_find(load->root, "kafka.librdkafka");
   if (property_value(load, "ssl.certificate.location") != NULL && tide_yaml_get(node, "ssl.key.location") == NULL &&
       tide_yaml_get(node, "ssl.key.pem") == NULL)
     tide_problems_add_error(load->problems, property_position(load, "ssl.certificate.location"),
-                            "'ssl.certificate.location' has no effect without its key: set 'ssl.key.location', or "
-                            "'ssl.key.pem: { credential: NAME }', beside it");
+                            "'ssl.certificate.location' has no effect without its key: set 'ssl.key.location' or "
+                            "'ssl.key.pem: { credential: NAME }'");
 }
 
-/* Values that break a promise, of properties whose other values are the operator's choice. */
+/* Values that break a guarantee; other values of these properties are the operator's choice. */
 static void
 check_values(TideLoad *load)
 {
@@ -321,15 +320,17 @@ check_values(TideLoad *load)
     const char *values[4];
     const char *reason;
   } bad[] = {
-      {"isolation.level", {"read_uncommitted", NULL}, "readings that their sender took back would be written"},
-      {"topic.metadata.refresh.interval.ms", {"-1", "0", NULL}, "a partition that is added would never be read"},
+      {"isolation.level", {"read_uncommitted", NULL}, "messages of aborted transactions would be written"},
+      {"topic.metadata.refresh.interval.ms",
+       {"-1", "0", NULL},
+       "a partition that is added to a topic would never be read"},
       {"allow.auto.create.topics",
        {"true", "1", "t", NULL},
-       "a misspelt topic would be made, and read for ever, instead of being told"},
+       "a misspelt topic would be created and read instead of being reported"},
       {"api.version.request",
        {"false", "0", "f", NULL},
-       "what brokers can do is asked, not guessed: headers of dead letters would be lost"},
-      {"metadata.recovery.strategy", {"none", NULL}, "a cluster whose brokers all moved would never be found again"},
+       "tidemark asks the brokers for their version; a guess would lose the headers of dead letters"},
+      {"metadata.recovery.strategy", {"none", NULL}, "the client would never find a cluster again whose brokers all moved"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)
@@ -339,7 +340,7 @@ check_values(TideLoad *load)
                               bad[i].reason);
 }
 
-/* What brokers take for a name, as for a topic's, and %H, which becomes such. */
+/* Characters that brokers accept in a name, as for topics, and %H, which expands to such. */
 static void
 check_instance(TideLoad *load)
 {
@@ -361,7 +362,8 @@ check_instance(TideLoad *load)
       MAX_INSTANCE_BYTES, shown);
 }
 
-/* @broker: "localhost:9092", with a scheme in front or without a port: a name that only begins so is another's. */
+/* @broker may start with a scheme and lack a port: "localhost:9092". A name that merely starts with localhost is
+ * another host. */
 static gboolean
 is_loopback(const char *broker)
 {
@@ -387,9 +389,8 @@ check_clear_password(TideLoad *load)
   if (!leaves_host || !protocol.has_sasl || protocol.has_tls)
     return;
   if (property_is(load, "sasl.mechanism", plain) || property_is(load, "sasl.mechanisms", plain))
-    tide_problems_add_warning(
-        load->problems, property_position(load, "security.protocol"),
-        "the password or token goes over the network in clear: use sasl_ssl, or a SCRAM mechanism");
+    tide_problems_add_warning(load->problems, property_position(load, "security.protocol"),
+                              "the password or token is sent in clear text: use sasl_ssl, or a SCRAM mechanism");
 }
 
 void
@@ -401,7 +402,7 @@ tide_load_kafka_properties(TideLoad *load)
   if (tide_yaml_is_null(node))
     return;
   if (node->kind != TIDE_YAML_MAPPING) {
-    tide_load_error(load, node, "'kafka.librdkafka' must be a mapping of properties, a 'name: value' each");
+    tide_load_error(load, node, "'kafka.librdkafka' must be a mapping of properties, each as 'name: value'");
     return;
   }
   for (guint i = 0; i < node->keys->len; i++) {

@@ -1,11 +1,11 @@
-/* What the options of field and time parts say beyond their table: padding, ranges, defaults, zones, and options that
- * change nothing beside others. */
+/* Checks of field and time parts beyond the option table: padding, ranges, defaults, zones, and options without
+ * effect. */
 #include "config/load/load_table.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define WITH_FORM "with a binary form, which is of fixed width and holds no text"
+#define WITH_FORM "with a binary encoding, which has a fixed width and cannot contain text"
 
 static void
 check_field_options(TideLoad *load, const char *path, const TideYamlNode *node, const TideKeyPartSpec *spec)
@@ -16,7 +16,7 @@ check_field_options(TideLoad *load, const char *path, const TideYamlNode *node, 
   for (gsize i = 0; spec->value.form != TIDE_KEY_TEXT && i < G_N_ELEMENTS(of_text); i++)
     tide_load_refuse_part_option(load, path, node, of_text[i], WITH_FORM);
   if (spec->value.form == TIDE_KEY_TEXT && spec->width_bytes > 0)
-    tide_load_refuse_part_option(load, path, node, "separator", "with 'width', which says where the value ends");
+    tide_load_refuse_part_option(load, path, node, "separator", "with 'width', which determines where the value ends");
 }
 
 static void
@@ -30,8 +30,9 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   for (gsize i = 0; !has_width && i < G_N_ELEMENTS(of_width); i++) {
     const TideYamlNode *option = tide_yaml_get(node, of_width[i]);
     if (option != NULL) {
-      tide_load_error(load, option, "'%s' without 'width': say how many bytes the field has in the key", of_width[i]);
-      break; /* one mistake */
+      tide_load_error(load, option, "'%s' needs 'width': set the number of bytes that the field has in the key",
+                      of_width[i]);
+      break; /* reports one mistake once */
     }
   }
   if (pad != NULL && (pad->kind != TIDE_YAML_SCALAR || pad->len == 1)) {
@@ -46,7 +47,7 @@ load_padding(TideLoad *load, const char *path, const TideYamlNode *node, TideKey
   }
   spec->value.pad_byte = byte.data[0];
   if (tide_yaml_get(node, "align") == NULL)
-    spec->value.pad_left = spec->value.pad_byte == '0'; /* zeros are for numbers */
+    spec->value.pad_left = spec->value.pad_byte == '0'; /* zeros indicate a number */
 }
 
 static gboolean
@@ -75,13 +76,14 @@ load_range(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPa
   if (!spec->value.has_range) {
     g_autofree char *got = tide_yaml_describe(range);
     tide_load_error(load, range,
-                    "'%s.range' must be two whole numbers, the least and the greatest: [0, 999999]; got %s", path, got);
+                    "'%s.range' must be two whole numbers, the minimum and the maximum ([0, 999999]), got %s", path,
+                    got);
   } else if (spec->value.range_min > spec->value.range_max) {
-    tide_load_error(load, range, "'%s.range' begins with the greater number: turn it around", path);
+    tide_load_error(load, range, "'%s.range' has its numbers in the wrong order: write the minimum first", path);
   }
 }
 
-/* The one condition of a default: what it holds lives as long as @load. */
+/* Reads the condition of a default, which lives as long as @load. */
 static void
 load_default_condition(TideLoad *load, const char *path, const TideYamlNode *node, TideCondition *ret_condition)
 {
@@ -129,16 +131,17 @@ load_default_list(TideLoad *load, const char *path, const TideYamlNode *list, Ti
   g_ptr_array_add(load->scratch, defaults);
   spec->value.defaults = defaults;
   if (n == 0)
-    tide_load_error(load, list, "'%s' is empty: leave it out to reject such messages", path);
+    tide_load_error(load, list, "'%s' is empty: remove it to reject such messages", path);
   for (gsize i = 0; i < n; i++) {
     const TideYamlNode *item = g_ptr_array_index(list->values, i);
     gboolean is_conditional = item->kind == TIDE_YAML_MAPPING && tide_yaml_get(item, "hex") == NULL;
     if (is_conditional)
       load_conditional_default(load, path, item, &defaults[spec->value.n_defaults++]);
     else if (i + 1 < n)
-      tide_load_error(load, item,
-                      "'%s': a value without condition ends the list, those behind it would never be used: put it last",
-                      path);
+      tide_load_error(
+          load, item,
+          "'%s': a value without a condition ends the list, and the later ones would never be used: move it to the end",
+          path);
     else
       spec->value.has_default = tide_load_bytes(load, path, item, &spec->value.default_value);
   }
@@ -173,9 +176,9 @@ tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, 
   if (!uses_zone)
     tide_load_refuse_part_option(
         load, path, node, "zone",
-        "with a number since 1970, which is the same in every zone; it goes with a pattern, 'cut' or 'since'");
+        "with a number since 1970, which is the same in every zone; use it with a pattern, 'cut' or 'since'");
   for (gsize i = 0; spec->moment.pattern != NULL && i < G_N_ELEMENTS(of_numbers); i++)
-    tide_load_refuse_part_option(load, path, node, of_numbers[i], "with a pattern, only with a number");
+    tide_load_refuse_part_option(load, path, node, of_numbers[i], "with a pattern; use it with a number");
   if (spec->binary)
     tide_load_refuse_part_option(load, path, node, "drop", "with 'binary', which has no digits");
 }

@@ -1,11 +1,12 @@
-/* Reads lists of key parts, of keys, qualifiers and values: which kind each is, and has the model compile them. */
+/* Reads lists of key parts, for keys, qualifiers and values: finds the kind of each part, and lets the model compile
+ * them. */
 #include "config/load/load_table.h"
 #include "config/option/nearest_name.h"
 #include "util/error.h"
 
 #include <string.h>
 
-/* The kinds of parts, by the key that names each. A salt may name its hash, so it is looked for first. */
+/* The kinds of parts, by the key that names each. A salt may name its hash, so salt is searched first. */
 static const struct {
   const char *name;
   TideKeyPartKind kind;
@@ -29,7 +30,7 @@ tide_load_decode_hex(const char *digits, gsize len)
   return g_byte_array_append(g_byte_array_new(), bytes.data, (guint)bytes.len);
 }
 
-/* Hex digits of a scalar. */
+/* Hexadecimal digits of a scalar. */
 static gboolean
 load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
 {
@@ -38,7 +39,7 @@ load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *
 
   if (bytes == NULL) {
     g_autofree char *shown = tide_problem_quote(path);
-    tide_load_got_error(load, node, "'%s.hex' must be pairs of hex digits such as \"00ff\"", shown);
+    tide_load_got_error(load, node, "'%s.hex' must be pairs of hexadecimal digits such as \"00ff\"", shown);
     return FALSE;
   }
   gsize len = bytes->len;
@@ -64,14 +65,14 @@ tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, Tide
   return FALSE;
 }
 
-/* What a hash or salt is made of. */
+/* Fields and parts that a hash or salt is calculated from. */
 static void
 load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
 {
   const TideYamlNode *of = tide_yaml_get(node, "of");
 
   if (of == NULL)
-    return; /* said already: it is required */
+    return; /* already reported: it is required */
   gsize n = tide_yaml_n_items(of);
   TideKeyPartSpec *parts = g_new0(TideKeyPartSpec, MAX(n, 1));
   g_ptr_array_add(load->scratch, parts);
@@ -100,7 +101,7 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
   spec->kind = TIDE_KEY_FIELD;
   spec->value.field = TIDE_NAME_NONE;
   if (tide_yaml_is_null(node) || !tide_config_option_check_field_name(node->text, node->len, &error)) {
-    tide_load_got_error(load, node, "what is hashed %s",
+    tide_load_got_error(load, node, "the hashed field %s",
                         error != NULL ? error->message : "must be the name of a field");
     return;
   }
@@ -110,7 +111,7 @@ load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spe
 #define WHAT_MAY_BE                                                                                                    \
   "a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and name, in a qualifier)"
 
-/* A mistyped key may stand for one of the kinds. */
+/* A mistyped key may mean one of the kinds. */
 static void
 add_unknown_part(TideLoad *load, const TideYamlNode *node)
 {
@@ -138,7 +139,7 @@ find_kind(TideLoad *load, const TideYamlNode *node)
       continue;
     gboolean is_of_salt = kinds[i].kind == TIDE_KEY_HASH && found >= 0;
     if (found >= 0 && !is_of_salt) {
-      tide_load_error(load, node, "'%s' and '%s' are two parts of a key: write each as one of its own",
+      tide_load_error(load, node, "'%s' and '%s' are two parts of a key: write each as a separate part",
                       kinds[found].name, kinds[i].name);
       return -1;
     }
@@ -174,10 +175,10 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
     const TideYamlNode *alphabet = tide_yaml_get(node, "alphabet");
     g_autofree char *alphabet_path = g_strconcat(path, ".alphabet", NULL);
     if (spec->digest.by_number)
-      tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which takes none");
+      tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which uses no hash");
     if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->digest.alphabet) &&
         spec->digest.alphabet.len == 0)
-      tide_load_error(load, alphabet, "'%s' is empty: leave it out for digits", alphabet_path);
+      tide_load_error(load, alphabet, "'%s' is empty: remove it to use digits", alphabet_path);
     load_of(load, path, node, spec);
     return;
   }
@@ -187,14 +188,13 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
   case TIDE_KEY_NAME: {
     const TideYamlNode *name = tide_yaml_get(node, "name");
     if (name->kind != TIDE_YAML_SCALAR || strcmp(name->text, "true") != 0)
-      tide_load_got_error(load, name, "'%s.name' must be true: it stands for the name of the field whose cell it is",
-                          path);
+      tide_load_got_error(load, name, "'%s.name' must be true: it means the name of the cell's field", path);
     return;
   }
   }
 }
 
-/* @is_hashed: the part is in an `of`, where a text is the name of a field: hashing a constant would do nothing. */
+/* @is_hashed: the part is in an `of`, where a text names a field, because hashing a constant has no effect. */
 static void
 load_part(TideLoad *load, const char *path, const TideYamlNode *node, gboolean is_hashed, TideKeyPartSpec *spec)
 {
@@ -206,7 +206,7 @@ load_part(TideLoad *load, const char *path, const TideYamlNode *node, gboolean i
     spec->kind = TIDE_KEY_LITERAL;
     spec->literal = tide_bytes(node->text, node->len);
     if (tide_yaml_is_null(node))
-      tide_load_error(load, node, "a key part is empty (an unquoted # begins a comment: write \"#\")");
+      tide_load_error(load, node, "a key part is empty (an unquoted # starts a comment: write \"#\")");
   }
 }
 
@@ -234,7 +234,7 @@ tide_load_part_node(const TidePartList *parts, gsize index)
   return g_ptr_array_index(parts->node->values, index);
 }
 
-/* ---- what the model compiles, with the part at fault where that fails ---- */
+/* ---- compilation by the model, with the faulty part if it fails ---- */
 
 static void
 add_fault(TideLoad *load, const char *path, const TidePartList *parts, gsize bad, const GError *error)

@@ -1,4 +1,4 @@
-/* readings: which options a format takes. One that changes nothing would be a false promise. */
+/* readings: which options a format uses. An option without effect would be misleading. */
 #include "config/load/load.h"
 
 #include "config/option/option_table.h"
@@ -7,10 +7,10 @@
 #include "decode/layout.h"
 #include "decode/protobuf_schema.h"
 
-/* Of a descriptor set: those of whole companies have less. */
+/* Limit for a descriptor set; those of whole companies are smaller. */
 #define SCHEMA_MAX_BYTES (16 * 1024 * 1024)
 
-/* Those that not every format takes. */
+/* Options that only some formats use. */
 static const struct {
   const char *option;
   TideFormatOptions takes;
@@ -34,7 +34,7 @@ tide_load_format_takes(TideReadingFormat format, const char *option)
   return TRUE;
 }
 
-/* What is said of one source's readings, while it is checked. */
+/* The readings of one source while they are checked. */
 typedef struct ReadingsLoad {
   TideLoad *load;
   const char *path; /* "readings" */
@@ -59,17 +59,17 @@ can_name_field(const char *name)
   return *name != '\0' && !tide_field_name_is_of_record(tide_bytes_of_string(name));
 }
 
-/* @names: of fields that readings get. */
+/* Checks @names of fields that readings get. */
 static void
 check_names(ReadingsLoad *it, const char *option, const GPtrArray *names)
 {
   for (guint i = 0; i < names->len; i++) {
     g_autofree char *shown = tide_problem_quote(names->pdata[i]);
     if (!can_name_field(names->pdata[i]))
-      readings_error(it, option, "'%s.%s' has a name that no field can have: '%s'", it->path, option, shown);
+      readings_error(it, option, "'%s.%s' contains an invalid field name: '%s'", it->path, option, shown);
     for (guint k = 0; k < i; k++)
       if (strcmp(names->pdata[k], names->pdata[i]) == 0)
-        readings_error(it, option, "'%s.%s' names the field '%s' twice", it->path, option, shown);
+        readings_error(it, option, "'%s.%s' contains the field '%s' twice", it->path, option, shown);
   }
 }
 
@@ -97,17 +97,17 @@ check_comment(ReadingsLoad *it)
   g_autofree char *shown = tide_problem_quote(csv->comment);
   if (!tide_csv_is_delimiter(csv->comment[0]) || csv->comment[0] == delimiter)
     readings_error(it, "csv.comment",
-                   "'%s.csv.comment' must not begin with the delimiter, nor with a letter, a digit, a quote, or one of "
-                   "+ - .: rows that begin with it would be lost, got '%s'",
+                   "'%s.csv.comment' must not start with the delimiter, a letter, a digit, a quote, or one of + - ., "
+                   "because rows that start with it would be lost; got '%s'",
                    it->path, shown);
   else if (csv->header)
     tide_problems_add_notice(it->load->config->notices, position_of(it, "csv.comment"),
-                             "a line of names that begins with '%s' is a comment, and the row after it is taken for "
-                             "the names: if messages have such a line, remove '%s.csv.comment'",
+                             "a header line that starts with '%s' is a comment, and the next row would be read as the "
+                             "header: if messages have such a line, remove '%s.csv.comment'",
                              shown, it->path);
 }
 
-/* What the names of fields can begin with: a separator follows a name, which may be empty. */
+/* Prefixes of field names: a separator follows a name, which may be empty. */
 static void
 check_name_starts(ReadingsLoad *it)
 {
@@ -122,11 +122,12 @@ check_name_starts(ReadingsLoad *it)
   };
   for (gsize i = 0; i < G_N_ELEMENTS(starts); i++)
     if (starts[i].text != NULL && starts[i].text[0] == '$')
-      readings_error(it, starts[i].option, "'%s.%s' must not begin with '$', as what the record offers does", it->path,
+      readings_error(it, starts[i].option,
+                     "'%s.%s' must not start with '$', which is reserved for fields of the record", it->path,
                      starts[i].option);
 }
 
-/* What names the fields, and what stands between their values. */
+/* Where the field names come from, and the delimiter between values. */
 static void
 check_csv(ReadingsLoad *it)
 {
@@ -134,8 +135,8 @@ check_csv(ReadingsLoad *it)
   g_autofree char *columns = g_strconcat(it->path, ".csv.columns", NULL);
   if (csv->columns == NULL && !csv->header && !tide_load_is_written(it->load, columns))
     readings_error(it, "csv",
-                   "'%s.csv' does not say what the values are: write 'csv: { columns: [host, ts, cpu] }', or 'csv: { "
-                   "header: true }' where the first line of each message names them",
+                   "'%s.csv' does not name the values: set 'csv: { columns: [host, ts, cpu] }', or 'csv: { header: "
+                   "true }' if the first line of each message names them",
                    it->path);
   else if (csv->columns != NULL && csv->header)
     readings_error(it, "csv.header", "'%s.csv.header' and '%s.csv.columns' both name the fields: remove one of them",
@@ -144,21 +145,21 @@ check_csv(ReadingsLoad *it)
     check_columns(it);
   if (csv->delimiter != NULL && (csv->delimiter[1] != '\0' || !tide_csv_is_delimiter(csv->delimiter[0])))
     readings_error(it, "csv.delimiter",
-                   "'%s.csv.delimiter' must be one byte of ASCII, no letter, digit, quote, line break, or one of + - .",
+                   "'%s.csv.delimiter' must be one ASCII character other than a letter, a digit, a quote, a line "
+                   "break, or one of + - .",
                    it->path);
   if (csv->decimal_comma && (csv->delimiter == NULL || csv->delimiter[0] == ','))
     readings_error(it, "csv.decimal_comma",
-                   "'%s.csv.decimal_comma' needs a delimiter that is no comma: add, for instance, 'delimiter: \";\"'",
+                   "'%s.csv.decimal_comma' needs a delimiter other than a comma: add, for example, 'delimiter: \";\"'",
                    it->path);
   if (csv->comment != NULL)
     check_comment(it);
   if (csv->skip_after_header > 0 && !csv->header)
     readings_error(it, "csv.skip_after_header",
-                   "'%s.csv.skip_after_header' needs 'header: true': without one, 'skip_lines' passes over lines",
-                   it->path);
+                   "'%s.csv.skip_after_header' needs 'header: true': without a header, use 'skip_lines'", it->path);
 }
 
-/* ---- where readings are ---- */
+/* ---- where the readings are ---- */
 
 static void
 check_each(ReadingsLoad *it)
@@ -171,11 +172,10 @@ check_each(ReadingsLoad *it)
     if (field != NULL)
       g_ptr_array_add(fields, field);
     else if (**step == '\0' || strpbrk(*step, "{}") != NULL)
-      readings_error(
-          it, "each",
-          "'%s.each' must be names of members with '%s' between them, or {NAME}, which takes every member of "
-          "an object and calls the field of its name NAME: devices%sreadings, servers%s{server}",
-          it->path, decode->separator, decode->separator, decode->separator);
+      readings_error(it, "each",
+                     "'%s.each' must be names of members joined by '%s', or {NAME}, which matches every member of an "
+                     "object and stores its name in the field NAME: devices%sreadings, servers%s{server}",
+                     it->path, decode->separator, decode->separator, decode->separator);
   }
   check_names(it, "each", fields);
 }
@@ -189,13 +189,12 @@ check_positions(ReadingsLoad *it)
     if (strcmp(*name, TIDE_NO_NAME) != 0)
       g_ptr_array_add(fields, *name);
   if (fields->len == 0)
-    readings_error(it, "positions", "'%s.positions' must name a value: [ts, temp], say", it->path);
+    readings_error(it, "positions", "'%s.positions' must name a value, for example [ts, temp]", it->path);
   if (g_strv_length(layout->positions) > it->decode->max_fields)
     readings_error(it, "positions", "'%s.positions' has more names than '%s.max_fields' (%u) allows", it->path,
                    it->path, it->decode->max_fields);
   if (layout->zip)
-    readings_error(it, "positions",
-                   "'%s.positions' and '%s.zip' exclude each other: lists that are zipped have names of their own",
+    readings_error(it, "positions", "'%s.positions' and '%s.zip' exclude each other: zipped lists have their own names",
                    it->path, it->path);
   check_names(it, "positions", fields);
 }
@@ -207,18 +206,19 @@ check_layout(ReadingsLoad *it)
   if (layout->each != NULL)
     check_each(it);
   else if (layout->outer_prefix != NULL)
-    readings_error(it, "outer_prefix",
-                   "'%s.outer_prefix' has no effect without '%s.each': nothing else stands around readings", it->path,
-                   it->path);
+    readings_error(
+        it, "outer_prefix",
+        "'%s.outer_prefix' has no effect without '%s.each': only 'each' adds fields from outside the readings",
+        it->path, it->path);
   if (layout->positions != NULL)
     check_positions(it);
   if (layout->on_missing != TIDE_MISSING_REJECT && layout->each == NULL && layout->root == NULL)
     readings_error(it, "on_missing",
-                   "'%s.on_missing' has no effect without '%s.root' or '%s.each': it is about what they name", it->path,
-                   it->path, it->path);
+                   "'%s.on_missing' has no effect without '%s.root' or '%s.each', to whose members it applies",
+                   it->path, it->path, it->path);
 }
 
-/* Where schemas are asked for, and who asks. */
+/* The schema registry, and its user. */
 static void
 check_registry(ReadingsLoad *it, TideRegistrySettings *registry)
 {
@@ -226,29 +226,30 @@ check_registry(ReadingsLoad *it, TideRegistrySettings *registry)
   g_autofree char *password = g_strconcat(it->path, ".registry.password", NULL);
   TideSourcePosition position = position_of(it, "registry.url");
   if ((!is_https && !g_str_has_prefix(registry->url, "http://")) || strpbrk(registry->url, "?#@ ") != NULL)
-    tide_problems_add_error(it->load->problems, position,
-                            "'%s.registry.url' must begin with http:// or https://, and hold no user, '?' or '#'",
-                            it->path);
+    tide_problems_add_error(
+        it->load->problems, position,
+        "'%s.registry.url' must start with http:// or https://, and must not contain a user, '?' or '#'", it->path);
   while (g_str_has_suffix(registry->url, "/"))
     registry->url[strlen(registry->url) - 1] = '\0';
   tide_load_resolve(it->load, &registry->password.file);
   tide_load_resolve(it->load, &registry->ca);
   has_password = tide_secret_source_is_set(&registry->password);
-  if (!tide_load_check_one_source(it->load, password, &registry->password, "the password comes"))
+  if (!tide_load_check_one_source(it->load, password, &registry->password, "read the password"))
     return;
   if (has_password != (registry->user != NULL))
     tide_problems_add_error(it->load->problems, position,
-                            "'%s.registry' must have both a 'user' and a 'password', or neither", it->path);
+                            "'%s.registry' must have both 'user' and 'password', or neither", it->path);
   if (registry->user != NULL && strchr(registry->user, ':') != NULL)
     readings_error(it, "registry.user",
-                   "'%s.registry.user' must hold no ':', where basic authentication begins the password", it->path);
+                   "'%s.registry.user' must not contain ':', which separates user and password in basic authentication",
+                   it->path);
   if (has_password && !is_https)
     tide_problems_add_warning(it->load->problems, position,
-                              "'%s.registry.url' ('%s') lets the password be read on the way: use https://", it->path,
+                              "'%s.registry.url' ('%s') sends the password in clear text: use https://", it->path,
                               registry->url);
 }
 
-/* What Avro's messages were written by. */
+/* The writer's schema of Avro messages. */
 static void
 load_avro(ReadingsLoad *it)
 {
@@ -257,10 +258,9 @@ load_avro(ReadingsLoad *it)
   g_autoptr(GError) error = NULL;
   TideRegistrySettings *registry = it->registry;
   if ((decode->schema_file == NULL) == (registry->url == NULL)) {
-    readings_error(
-        it, "format",
-        "'%s.format: avro' needs '%s.schema', the file with the schema, or '%s.registry' with a 'url', and not both",
-        it->path, it->path, it->path);
+    readings_error(it, "format",
+                   "'%s.format: avro' needs either '%s.schema' (the schema file) or '%s.registry' with a 'url'",
+                   it->path, it->path, it->path);
     return;
   }
   if (registry->url != NULL) {
@@ -285,8 +285,8 @@ load_protobuf(ReadingsLoad *it)
   g_autoptr(GError) error = NULL;
   if (decode->schema_file == NULL || (decode->message == NULL && decode->framing != TIDE_FRAMING_CONFLUENT)) {
     readings_error(it, "format",
-                   "'%s.%s' is missing: 'format: protobuf' needs a descriptor set (schema), as protoc "
-                   "--include_imports --descriptor_set_out writes it, and the full name of a message in it (message)",
+                   "'%s.%s' is missing: 'format: protobuf' needs 'schema', a descriptor set from protoc "
+                   "--include_imports --descriptor_set_out, and 'message', the full name of a message in it",
                    it->path, decode->schema_file == NULL ? "schema" : "message");
     return;
   }
@@ -323,8 +323,8 @@ tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, T
   const char *format = tide_config_format_name(it.decode->format);
   if (!tide_format_is_built_in(it.decode->format))
     readings_error(&it, "format",
-                   "'%s.format: %s' cannot be read: this program was built without %s; take one that has it "
-                   "('tidemark version' tells), or build with -D%s=enabled",
+                   "'%s.format: %s' is not supported by this build, which lacks %s: use a build that has it (see "
+                   "'tidemark version'), or build with -D%s=enabled",
                    path, format, format, format);
   else if (it.decode->format == TIDE_FORMAT_AVRO)
     load_avro(&it);

@@ -1,4 +1,4 @@
-/* sources: several topics with readings of their own; or the one source that kafka.topics and readings make. */
+/* sources: topics with their own readings; or the single source that kafka.topics and readings form. */
 #include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "config/option/nearest_name.h"
@@ -8,7 +8,7 @@
 #include "decode/avro_schema.h"
 #include "decode/protobuf_schema.h"
 
-#define NAME_MAX_BYTES 64 /* it stands in logs, labels and pages */
+#define NAME_MAX_BYTES 64 /* used in logs, labels and pages */
 
 static TideConfigSource *
 add_source(TideLoad *load, const char *name)
@@ -28,7 +28,7 @@ tide_load_free_source(TideConfigSource *source)
     g_array_set_clear_func(source->conditions, (GDestroyNotify)tide_condition_clear);
     g_array_unref(source->conditions);
   }
-  tide_registry_free(source->own.decode.schemas); /* it borrows its settings */
+  tide_registry_free(source->own.decode.schemas); /* borrows the settings of the configuration */
   tide_config_group_clear(&tide_source_options, source);
   tide_config_group_clear(&tide_readings_options, &source->own);
   tide_avro_schema_free(source->own.decode.schema);
@@ -55,7 +55,7 @@ check_name(TideLoad *load, const TideYamlNode *key)
   for (gsize i = 0; i < key->len; i++)
     is_good &= g_ascii_isalnum(key->text[i]) || key->text[i] == '_' || key->text[i] == '-';
   if (!is_good)
-    tide_load_error(load, key, "'%s' cannot name a source: 1 to %d letters A to Z, digits, _ and -", shown,
+    tide_load_error(load, key, "'%s' is not a valid source name: use 1 to %d letters A to Z, digits, _ and -", shown,
                     NAME_MAX_BYTES);
   return is_good;
 }
@@ -67,11 +67,11 @@ tide_load_check_patterns(TideLoad *load, const char *path, const TideYamlNode *n
     g_autofree char *problem = tide_topic_pattern_problem(*topics);
     g_autofree char *shown = problem != NULL ? tide_problem_quote(*topics) : NULL;
     if (problem != NULL)
-      tide_load_error(load, node, "'%s.topics' has a pattern that cannot be read, '%s': %s", path, shown, problem);
+      tide_load_error(load, node, "'%s.topics' contains an invalid pattern, '%s': %s", path, shown, problem);
   }
 }
 
-/* Of two patterns, only the topics that there are can tell whether they mean one of them: the first source reads it. */
+/* Whether two patterns match the same topic depends on the existing topics; the first source then reads it. */
 static void
 check_topics_of(TideLoad *load, const TideConfigSource *source, const TideConfigSource *before,
                 const TideYamlNode *node)
@@ -84,9 +84,10 @@ check_topics_of(TideLoad *load, const TideConfigSource *source, const TideConfig
         continue;
       g_autofree char *shown = tide_problem_quote(*topic);
       g_autofree char *shown_other = tide_problem_quote(*other);
-      tide_load_error(load, node,
-                      "the sources '%s' (with '%s') and '%s' (with '%s') read the same topic: let one of them read it",
-                      before->name, shown_other, source->name, shown);
+      tide_load_error(
+          load, node,
+          "the sources '%s' (with '%s') and '%s' (with '%s') read the same topic: remove it from one of them",
+          before->name, shown_other, source->name, shown);
     }
 }
 
@@ -133,7 +134,7 @@ load_named_sources(TideLoad *load, const TideYamlNode *node)
   if (!is_mapping || node->keys->len == 0 || node->keys->len > TIDE_CONFIG_MAX_SOURCES) {
     g_autofree char *got = is_mapping ? g_strdup_printf("%u", node->keys->len) : tide_yaml_describe(node);
     tide_load_error(load, node,
-                    "'sources' must hold 1 to %d sources ('boards: { topics: ..., readings: ... }'), got %s",
+                    "'sources' must contain 1 to %d sources ('boards: { topics: ..., readings: ... }'), got %s",
                     TIDE_CONFIG_MAX_SOURCES, got);
     return;
   }
@@ -149,7 +150,7 @@ tide_load_sources(TideLoad *load)
 {
   const TideYamlNode *node = tide_yaml_get(load->root, "sources");
   if (!tide_yaml_is_null(node)) {
-    g_autoptr(GStrvBuilder) topics = g_strv_builder_new(); /* kafka.topics is what all sources read */
+    g_autoptr(GStrvBuilder) topics = g_strv_builder_new(); /* kafka.topics then contains the topics of all sources */
     load_named_sources(load, node);
     for (guint i = 0; i < load->config->sources->len; i++) {
       const TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
@@ -162,7 +163,7 @@ tide_load_sources(TideLoad *load)
     tide_load_readings(load, "readings", tide_yaml_get(load->root, "readings"), &load->config->readings);
   }
   if (load->config->sources->len == 0)
-    add_source(load, NULL); /* also where there are errors, so that the tables can be looked at */
+    add_source(load, NULL); /* also after errors, so that the tables can be checked */
 }
 
 /* ---- of a table ---- */
@@ -180,7 +181,7 @@ add_unknown_source(TideLoad *load, const char *path, const TideYamlNode *item)
   if (nearest != NULL)
     tide_load_error(load, item, "'%s': there is no source %s; did you mean '%s'?", path, got, nearest);
   else
-    tide_load_error(load, item, "'%s': there is no source %s: name one that stands under 'sources'", path, got);
+    tide_load_error(load, item, "'%s': there is no source %s: name one that 'sources' contains", path, got);
 }
 
 static guint64
@@ -210,6 +211,6 @@ tide_load_table_sources(TideLoad *load, const char *path, const TideYamlNode *ta
       add_unknown_source(load, path, item);
   }
   if (path != NULL && tide_yaml_n_items(node) == 0)
-    tide_load_error(load, node, "'%s' is empty: leave it out for all sources", path);
+    tide_load_error(load, node, "'%s' is empty: remove it to use all sources", path);
   return found;
 }

@@ -1,31 +1,31 @@
-/* Where a table is split when it is created: points in the configuration, or in a file of their own, or computed. */
+/* Split points of a table at creation: listed in the configuration or in a file, or computed. */
 #include "config/load/load_table.h"
 
 #include <string.h>
 
-#define MAX_POINTS 9999                  /* one less than `regions` may be */
-#define FILE_MAX_BYTES (4 * 1024 * 1024) /* 400 bytes for each of so many points */
+#define MAX_POINTS 9999                  /* one less than the maximum of `regions` */
+#define FILE_MAX_BYTES (4 * 1024 * 1024) /* 400 bytes for each of the maximum number of points */
 #define HEX_PREFIX "hex:"
 
-/* Where a point comes from, for messages. */
+/* Origin of a point, for messages. */
 typedef struct PointSource {
   TideSourcePosition position;
   const char *where; /* "'tables.T.splits'", or "'splits.txt', line 3," */
 } PointSource;
 
-/* Appends a copy of @point, which must sort after the one before it. FALSE with the error added. */
+/* Appends a copy of @point, which must sort after the previous one. FALSE with the error added. */
 static gboolean
 add_point(TideLoad *load, PointSource source, TideBytes point, GArray *splits)
 {
   if (point.len == 0 || point.len > TIDE_ROW_KEY_MAX_BYTES) {
-    tide_problems_add_error(load->problems, source.position, "%s has a point of %zu bytes, must be 1..%d", source.where,
-                            point.len, TIDE_ROW_KEY_MAX_BYTES);
+    tide_problems_add_error(load->problems, source.position, "%s contains a point of %zu bytes, must be 1..%d",
+                            source.where, point.len, TIDE_ROW_KEY_MAX_BYTES);
     return FALSE;
   }
   if (splits->len > 0 && tide_bytes_compare(g_array_index(splits, TideBytes, splits->len - 1), point) >= 0) {
     g_autofree char *shown = tide_bytes_printable(point);
     tide_problems_add_error(load->problems, source.position,
-                            "%s: '%s' does not sort after the point before it, by unsigned bytes", source.where, shown);
+                            "%s: '%s' does not sort after the previous point, by unsigned bytes", source.where, shown);
     return FALSE;
   }
   if (splits->len == MAX_POINTS) {
@@ -48,7 +48,7 @@ add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
   if (line.len > 0 && line.data[line.len - 1] == '\r') {
     tide_problems_add_error(
         load->problems, source.position,
-        "%s ends in a carriage return: save the file with Unix's line ends, or it becomes a part of the point",
+        "%s ends in a carriage return, which would be part of the point: save the file with Unix line ends",
         source.where);
     return FALSE;
   }
@@ -57,13 +57,13 @@ add_line(TideLoad *load, PointSource source, TideBytes line, GArray *splits)
   bytes = tide_load_decode_hex((const char *)line.data + prefix_len, line.len - prefix_len);
   if (bytes == NULL) {
     tide_problems_add_error(load->problems, source.position,
-                            "%s begins with 'hex:' and has no pairs of hex digits behind it", source.where);
+                            "%s starts with 'hex:', but no pairs of hexadecimal digits follow", source.where);
     return FALSE;
   }
   return add_point(load, source, tide_bytes(bytes->data, bytes->len), splits);
 }
 
-/* Stops at the first line at fault: those behind it would only repeat it. */
+/* Stops at the first invalid line, because the later ones would only repeat its error. */
 static void
 load_lines(TideTableLoad *it, TideSourcePosition position, const char *path, TideBytes text, GArray *splits)
 {
@@ -92,7 +92,7 @@ load_file(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
 
   tide_config_group_read(&tide_splits_options, options_path, node, node->position, &target);
   if (draft.file == NULL)
-    return; /* said already: it is required */
+    return; /* already reported: it is required */
   TideSourcePosition position = tide_yaml_get(node, "file")->position;
   g_autofree char *path = tide_load_path(it->load, draft.file);
   g_autofree char *shown = tide_problem_quote(path);
@@ -101,7 +101,7 @@ load_file(TideTableLoad *it, const TideYamlNode *node, GArray *splits)
     tide_problems_add_error(it->load->problems, position, "cannot read the split points in '%s': %s", shown, reason);
   else if (bytes->len == 0)
     tide_problems_add_error(it->load->problems, position,
-                            "'%s' is empty: write one split point a line, or remove 'splits'", shown);
+                            "'%s' is empty: write one split point per line, or remove 'splits'", shown);
   else
     load_lines(it, position, path, tide_bytes(bytes->data, bytes->len), splits);
   tide_config_group_clear(&tide_splits_options, &draft);
@@ -124,7 +124,7 @@ load_declared(TideTableLoad *it, const TideYamlNode *node)
         (void)add_point(it->load, (PointSource){item->position, where}, point, splits);
     }
   } else if (node->kind == TIDE_YAML_LIST) {
-    tide_load_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }, got an empty one",
+    tide_load_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }, got an empty list",
                     it->path);
   } else {
     tide_load_got_error(it->load, node, "'%s.splits' must be a list of keys, or { file: PATH }", it->path);
@@ -143,12 +143,12 @@ compute(TideTableLoad *it, const TideYamlNode *regions)
     return splits;
   if (splits->len == 0)
     tide_load_warning(it->load, regions,
-                      "'%s.regions': where to split cannot be computed, because the key does not begin with a salt, a "
-                      "hash or a number with a 'range': give the points, 'splits: [\"g\", \"n\"]', or let 'tidemark "
-                      "tables create --sample N' take them from the topic",
+                      "'%s.regions': the split points cannot be calculated, because the key does not start with a "
+                      "salt, a hash or a number with a 'range': list the points, 'splits: [\"g\", \"n\"]', or take "
+                      "them from the topic with 'tidemark tables create --sample N'",
                       it->path);
   else
-    tide_load_warning(it->load, regions, "'%s.regions' is %u, but the key's beginning has only %u values to split at",
+    tide_load_warning(it->load, regions, "'%s.regions' is %u, but the key's first part has only %u values to split at",
                       it->path, wanted, splits->len + 1);
   return splits;
 }
@@ -160,8 +160,7 @@ tide_load_splits(TideTableLoad *it)
   const TideYamlNode *regions = tide_yaml_get(it->node, "regions");
 
   if (splits != NULL && regions != NULL)
-    tide_load_error(it->load, splits, "'%s' has 'regions' and 'splits': give one, the points or how many there are",
-                    it->path);
+    tide_load_error(it->load, splits, "'%s' has both 'regions' and 'splits': remove one of them", it->path);
   it->table->creation.regions = it->draft.regions;
   it->table->splits = splits != NULL ? load_declared(it, splits) : compute(it, regions);
 }

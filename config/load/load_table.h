@@ -1,5 +1,4 @@
-/* One table while it is loaded, and the loader's pieces for its parts. Each adds what it finds wrong to the problems
- * and goes on. */
+/* A table while it is loaded, and the loader's pieces for its parts. Each adds the problems it finds and continues. */
 #pragma once
 
 #include "config/load/load.h"
@@ -7,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* A list of key parts as it is declared. */
+/* A list of key parts as declared. */
 typedef struct TidePartList {
   const TideKeyPartSpec *specs; /* in the load's scratch memory */
   gsize n;
@@ -21,52 +20,52 @@ typedef struct TideTableLoad {
   const TideYamlNode *node; /* the table's mapping */
   char *path;               /* owned: "tables.METRIC" */
   TideTableDraft draft;
-  TidePartList key;        /* without specs when it has errors */
-  GArray *qualifiers;      /* owned (element-type TidePartList): those that are made for each reading */
-  gboolean has_time_value; /* one of the cells is the time, and nothing else */
+  TidePartList key;        /* without specs if it has errors */
+  GArray *qualifiers;      /* owned (element-type TidePartList): those that are built for each reading */
+  gboolean has_time_value; /* one of the cells contains exactly the time */
 } TideTableLoad;
 
-/* The parts at @node. @path: "tables.METRIC.key". FALSE when one of them has errors. */
+/* Reads the parts at @node. @path: "tables.METRIC.key". FALSE if one of them has errors. */
 gboolean tide_load_parts(TideLoad *load, const char *path, const TideYamlNode *node,
                          TidePartList *ret_parts) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Where the part @index of @parts stands. */
+/* The position of part @index of @parts. */
 const TideYamlNode *tide_load_part_node(const TidePartList *parts, gsize index);
 
-/* The options of one part beyond its table; @spec was filled by the table. */
+/* Checks the options of one part beyond its table; the table has filled @spec. */
 void tide_load_field_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec);
 void tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec);
 
-/* An option of a part that changes nothing beside the others: an error where it is given. */
+/* Adds an error if an option of a part is set that has no effect with the others. */
 void tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNode *part, const char *option,
                                   const char *reason);
 
-/* A row key; NULL when it has errors. */
+/* Reads a row key; NULL if it has errors. */
 TideRowKey *tide_load_key(TideLoad *load, const char *path, const TidePartList *parts);
 
-/* Parts that make a qualifier or a value. NULL when they have errors. */
+/* Reads parts that form a qualifier or a value. NULL if they have errors. */
 TideKeyText *tide_load_key_text(TideLoad *load, const char *path, const TidePartList *parts, gboolean with_name);
 
-/* A condition, or a list of them, appended to @conditions (element-type TideCondition, owned there). */
+/* Appends a condition, or a list of them, to @conditions (element-type TideCondition, owned there). */
 void tide_load_conditions(TideLoad *load, const char *path, const TideYamlNode *node, GArray *conditions);
 
-/* @table's own `time` or a mapping in its `cell_time`. (transfer full), also where it has errors. */
+/* Reads @table's own `time`, or a mapping in its `cell_time`. (transfer full), also if it has errors. */
 TideTimeSpec *tide_load_table_time(TideLoad *load, const TideTable *table, const char *path, const TideYamlNode *node);
 
-/* The columns of a table: its rules, and what TideTableLoad keeps of them. */
+/* Reads the columns of a table: its rules, and what TideTableLoad keeps of them. */
 void tide_load_columns(TideTableLoad *it, const TideYamlNode *node);
 
-/* `splits`, or what follows from `regions` and the key. */
+/* Reads `splits`, or derives them from `regions` and the key. */
 void tide_load_splits(TideTableLoad *it);
 
-/* What the table's name says: a plain one, or one with a date in it. */
+/* Reads the table's name: plain, or with a date in it. */
 void tide_load_table_name(TideTableLoad *it);
 
-/* What the table's options say together, and what stands in its key and cells: contradictions and warnings. */
+/* Checks the options of a table, its key and its cells against each other: contradictions and warnings. */
 void tide_load_check_table(TideTableLoad *it);
 void tide_load_warn_of_table(TideTableLoad *it);
 
-/* index_of, when all tables are known. (element-type TideTableLoad) */
+/* Resolves index_of when all tables are known. (element-type TideTableLoad) */
 void tide_load_indexes(GPtrArray *tables);
 
 G_END_DECLS

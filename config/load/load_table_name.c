@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define TABLE_NAME_MAX_BYTES 255                                    /* it is the name of a folder */
-#define SAMPLE_TIME_NS (G_GINT64_CONSTANT(1767225600) * 1000000000) /* 2026-01-01, for a name as it will be */
+#define TABLE_NAME_MAX_BYTES 255                                    /* the name becomes the name of a folder */
+#define SAMPLE_TIME_NS (G_GINT64_CONSTANT(1767225600) * 1000000000) /* 2026-01-01, to try how a name will look */
 
 static gboolean
 is_name(const char *name, gsize len, const char *extra)
@@ -28,14 +28,13 @@ tide_config_check_table_name(const char *name, GError **error)
   if (strlen(name) > TABLE_NAME_MAX_BYTES || (colon != NULL && !is_name(name, namespace_len, "_")) ||
       !is_name(table, strlen(table), "_.-") || table[0] == '.' || table[0] == '-')
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "is no table name that HBase accepts: letters, digits, _ . and -, with 'namespace:' in front "
-                     "or not");
+                     "is not a valid HBase table name: use letters, digits, _ . and -, optionally after 'namespace:'");
   if (namespace_len == 5 && strncmp(name, "hbase", 5) == 0)
     return tide_fail(error, TIDE_ERROR_CONFIG, "is in the namespace of HBase's own tables");
   return TRUE;
 }
 
-/* A name with a date, taken apart; all NULL for a name without { }. */
+/* The components of a name with a date; all NULL for a name without { }. */
 typedef struct DatedName {
   char *before;  /* owned */
   char *pattern; /* owned */
@@ -52,7 +51,7 @@ clear_dated_name(DatedName *name)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatedName, clear_dated_name)
 
-/* FALSE with the reason when what stands between the braces is no date, or the name would be none with it. */
+/* FALSE with the reason if the text between the braces is not a date, or the resulting name is invalid. */
 static gboolean
 check_date(const DatedName *name, GError **error)
 {
@@ -61,9 +60,8 @@ check_date(const DatedName *name, GError **error)
   g_auto(TideBuffer) date = {0};
 
   if (print == NULL || print->width_bytes == 0 || !tide_time_names_from_year(print->named))
-    return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "has no date between { and } that can stand in a name (%s): write yyyyMMdd, yyyyMM or yyyy",
-                     reason != NULL ? reason->message : "it must name a year, and be of fixed width");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "has no valid date between { and } (%s): write yyyyMMdd, yyyyMM or yyyy",
+                     reason != NULL ? reason->message : "it must contain a year and have a fixed width");
   tide_time_pattern_print(print, NULL, SAMPLE_TIME_NS, &date);
   g_autofree char *full =
       g_strdup_printf("%s%.*s%s", name->before, (int)date.len, (const char *)date.data, name->behind);
@@ -95,8 +93,8 @@ tide_load_table_name(TideTableLoad *it)
                     it->path);
   if (is_dated && it->table->latest != TIDE_LATEST_NONE)
     tide_load_error(it->load, it->key_node,
-                    "'%s' is a latest table with a date in its name: the newest values would be spread over tables; "
-                    "take the date away",
+                    "'%s' is a latest table with a date in its name, which would spread the newest values over several "
+                    "tables: remove the date",
                     shown);
   if (!is_dated || !is_good)
     return;

@@ -1,10 +1,10 @@
-/* The tables: names, keys, columns, times, and how they are created. */
+/* The tables: names, keys, columns, times, and creation. */
 #include "config/load/load_table.h"
 #include "config/yaml/yaml_text.h"
 
 #include <string.h>
 
-#define MANY_FAMILIES 100 /* each has files and a memory store of its own in every region */
+#define MANY_FAMILIES 100 /* each family has its own files and memory store in every region */
 
 static gboolean
 is_used(const TideTable *table, const char *family)
@@ -30,17 +30,17 @@ load_family(TideTableLoad *it, const TideYamlNode *key, const TideYamlNode *node
   tide_config_group_set_defaults(&tide_family_options, family);
   tide_config_group_read(&tide_family_options, path, node, key->position, &target);
   if (it->table->latest != TIDE_LATEST_NONE && family->time_to_live_s > 0)
-    tide_load_warning(
-        it->load, key,
-        "the family '%s' of a latest table has a time to live: what has not reported for so long vanishes from it",
-        shown);
+    tide_load_warning(it->load, key,
+                      "the family '%s' of a latest table has a time to live: a device that has not reported for this "
+                      "long disappears from the table",
+                      shown);
   if (!tide_load_check_family_name(key->text, &error))
     tide_load_error(it->load, key, "'%s' %s", shown, error->message);
   else if (!is_used(it->table, key->text))
-    tide_load_warning(it->load, key, "the family '%s' is declared, but no columns go to it", shown);
+    tide_load_warning(it->load, key, "the family '%s' is declared, but no columns use it", shown);
 }
 
-/* Those that are declared, then those that columns name beside them. */
+/* The declared families, followed by those that only columns name. */
 static void
 load_families(TideTableLoad *it)
 {
@@ -58,11 +58,11 @@ load_families(TideTableLoad *it)
       g_ptr_array_add(it->table->families, tide_family_settings_new(name));
   }
   if (it->table->families->len > MANY_FAMILIES)
-    tide_load_warning(it->load, it->node, "'%s' has %u families: each has files and memory of its own in every region",
+    tide_load_warning(it->load, it->node, "'%s' has %u families: each needs its own files and memory in every region",
                       it->path, it->table->families->len);
 }
 
-/* Whether the key part @part is a text without quotes that looks like the name of a field. */
+/* Whether the key part @part is an unquoted text that looks like a field name. */
 static gboolean
 is_bare_word(const TideYamlNode *part)
 {
@@ -74,7 +74,7 @@ is_bare_word(const TideYamlNode *part)
   return FALSE;
 }
 
-/* Such a one would stand in every key as it is, where its field was meant: said, and TRUE. */
+/* The text would be part of every key although its field was probably intended. Returns TRUE if that was reported. */
 static gboolean
 has_bare_words(TideLoad *load, const TideYamlNode *key)
 {
@@ -85,7 +85,7 @@ has_bare_words(TideLoad *load, const TideYamlNode *key)
       continue;
     g_autofree char *word = tide_yaml_quote(part);
     tide_load_error(load, part,
-                    "'%s' without quotes may mean a field or a text: write { field: %s } for the field's value, or "
+                    "'%s' without quotes may be a field or a text: write { field: %s } for the field's value, or "
                     "\"%s\" for the text itself",
                     word, word, word);
     any = TRUE;
@@ -109,11 +109,10 @@ load_cell_time(TideTableLoad *it)
   } else if (strcmp(text, "record") == 0) {
     it->table->cell_time = TIDE_CELL_TIME_RECORD;
   } else if (strcmp(text, "server") == 0) {
-    tide_load_error(
-        it->load, node,
-        "'%s' cannot be the server's time: each replay would make other cells, and the newest value would be what was "
-        "written last, not what was measured last; write event, record or { field: NAME, format: epoch_ms }",
-        path);
+    tide_load_error(it->load, node,
+                    "'%s' cannot be the server's time: each replay would create other cells, and the last written "
+                    "value would replace the newest one; use event, record or { field: NAME, format: epoch_ms }",
+                    path);
   } else {
     tide_load_got_error(it->load, node, "'%s' must be event, record or { field: NAME, format: epoch_ms }", path);
   }
@@ -146,7 +145,7 @@ load_table_parts(TideTableLoad *it)
   if (time != NULL)
     it->table->time = tide_load_table_time(it->load, it->table, time_path, time);
   load_cell_time(it);
-  /* That a key is required was said already. */
+  /* A missing key was already reported. */
   if (key != NULL && !has_bare_words(it->load, key) && tide_load_parts(it->load, key_path, key, &it->key))
     it->table->key = tide_load_key(it->load, key_path, &it->key);
   if (columns != NULL)
@@ -177,7 +176,7 @@ load_table(TideLoad *load, const TideYamlNode *key, const TideYamlNode *node, GP
   TideTable *table = g_new0(TideTable, 1);
 
   if (same != NULL)
-    tide_load_error(load, key, "the table '%s' stands here twice, first in line %u", shown, same->line);
+    tide_load_error(load, key, "the table '%s' is declared twice, first in line %u", shown, same->line);
   table->index = load->config->tables->len;
   table->name = g_strdup(key->text);
   table->line = key->position.line;
@@ -210,7 +209,7 @@ tide_load_tables(TideLoad *load)
   if (!is_mapping || node->keys->len == 0) {
     g_autofree char *got = is_mapping ? g_strdup("none") : tide_yaml_describe(node);
     tide_problems_add_error(load->problems, node != NULL ? node->position : TIDE_SOURCE_POSITION_FILE,
-                            "'tables' must hold at least one table ('METRIC: { key: ..., columns: ... }'), got %s",
+                            "'tables' must contain at least one table ('METRIC: { key: ..., columns: ... }'), got %s",
                             got);
     return;
   }

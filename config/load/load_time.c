@@ -1,4 +1,4 @@
-/* Times: what the options of readings.time, and of a table's own times, say together. */
+/* Times: checks the options of readings.time, and of a table's own times, against each other. */
 #include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "config/option/time_options.h"
@@ -7,7 +7,7 @@
 
 #define TIME_1971_EPOCH_MS G_GINT64_CONSTANT(31536000000)
 #define OF(format) (1U << TIDE_TIME_##format)
-/* Numbers in UTC, unless they are declared to be of a local clock. */
+/* Numbers in UTC, unless they are declared to count local time. */
 #define COUNTS (OF(EPOCH_S) | OF(EPOCH_MS) | OF(EPOCH_US) | OF(EPOCH_NS) | OF(TICKS) | OF(FILETIME))
 #define NUMBERS (COUNTS | OF(DOTNET) | OF(EXCEL))
 
@@ -18,7 +18,7 @@ typedef struct TimeLoad {
   const char *key;          /* its last word */
   const TideYamlNode *node; /* not null; a scalar is a format */
   const TideTimeSpec *spec;
-  gboolean has_own_format; /* which the readings' format gives */
+  gboolean has_own_format; /* set by the readings' format */
 } TimeLoad;
 
 static gboolean
@@ -27,7 +27,7 @@ is_given(const TimeLoad *it, const char *option)
   return !tide_yaml_is_null(tide_yaml_find(it->node, option));
 }
 
-/* Where @option ("date.pattern") stands, or what it would stand in. */
+/* The position of @option ("date.pattern"), or of the section that would contain it. */
 static TideSourcePosition
 position_of(const TimeLoad *it, const char *option)
 {
@@ -42,7 +42,7 @@ position_of(const TimeLoad *it, const char *option)
   return position_of(it, outer);
 }
 
-/* An option that changes nothing would be a false promise. */
+/* An option without effect would be misleading. */
 static void
 refuse_option(TimeLoad *it, const char *option, const char *reason)
 {
@@ -66,20 +66,20 @@ check_pattern(TimeLoad *it)
 
   require_option(it, "pattern", "'format: pattern' needs one, such as \"yyyy-MM-dd HH:mm:ss\"");
   if (pattern == NULL)
-    return; /* which was said */
+    return; /* already reported */
   if (!(pattern->named & TIDE_NAMES_OFFSET))
-    require_option(it, "zone", "the pattern has no offset (X) in it, so say which zone the times are in, UTC say");
+    require_option(it, "zone", "the pattern has no offset (X), so set the zone of the times, for example UTC");
   if (pattern->always_named & TIDE_NAMES_OFFSET)
-    refuse_option(it, "zone", "when the pattern has the offset itself (X)");
+    refuse_option(it, "zone", "if the pattern itself contains the offset (X)");
   if (pattern->named & TIDE_NAMES_DATE) {
-    refuse_option(it, "date", "when the pattern has the date itself");
+    refuse_option(it, "date", "if the pattern itself contains the date");
   } else if (is_given(it, "date")) {
-    require_option(it, "date.field", "say which field holds the date");
-    require_option(it, "date.pattern", "say how the date is written, yyyyMMdd say");
+    require_option(it, "date.field", "name the field that contains the date");
+    require_option(it, "date.pattern", "set the pattern of the date, for example yyyyMMdd");
   }
 }
 
-/* The pattern of a date must have one, and nothing finer than a day: the time of day comes from elsewhere. */
+/* A date pattern must contain a date and no time of day, which another field provides. */
 static void
 check_date_pattern(TimeLoad *it)
 {
@@ -89,14 +89,14 @@ check_date_pattern(TimeLoad *it)
     return;
   if (!(pattern->named & TIDE_NAMES_DATE))
     tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
-                            "'%s.date.pattern' must name a date, such as yyyy-MM-dd", it->path);
+                            "'%s.date.pattern' must contain a date, such as yyyy-MM-dd", it->path);
   else if (pattern->named & TIDE_NAMES_CLOCK)
     tide_problems_add_error(it->load->problems, position_of(it, "date.pattern"),
-                            "'%s.date.pattern' must name a date alone: the time of day comes from '%s.field'", it->path,
+                            "'%s.date.pattern' must contain only a date: the time of day is in '%s.field'", it->path,
                             it->path);
 }
 
-/* What has a zone are local times. */
+/* Local times are times with a zone. */
 static void
 warn_of_hour_twice(TimeLoad *it)
 {
@@ -109,9 +109,9 @@ warn_of_hour_twice(TimeLoad *it)
   if (spec->on_ambiguous == TIDE_AMBIGUOUS_UNSET && tide_zone_repeats(spec->zone, spec->earliest_epoch_ms / 1000))
     tide_problems_add_warning(
         it->load->problems, position_of(it, "zone"),
-        "'%s': when the clocks of %s go back, they show an hour twice: which one a time means is told by the record's "
-        "own time, and a reading that is later than that tells is rejected; write UTC or an offset into the readings, "
-        "or 'ambiguous: record' (or earlier, later, reject) if that is right",
+        "'%s': when the clocks of %s are set back, an hour occurs twice: the record time decides which one a time "
+        "means, and a reading that arrives too late for that is rejected; write UTC or an offset into the readings, or "
+        "set 'ambiguous: record' (or earlier, later, reject) to confirm",
         it->path, g_time_zone_get_identifier(spec->zone));
 }
 
@@ -124,14 +124,14 @@ static const struct {
   const char *reason;
 } refused[] = {
     {NUMBERS, "pattern", OF_NUMBER},
-    {NUMBERS, "date", OF_NUMBER ", which has its date"},
+    {NUMBERS, "date", OF_NUMBER ", which contains its date"},
     {OF(DOTNET), "local", "with dotnet, which counts in UTC"},
     {OF(DOTNET), "zone", "with dotnet, which counts in UTC"},
     {OF(DOTNET), "ambiguous", "with dotnet, which counts in UTC"},
-    {OF(EXCEL), "local", "with excel, which always counts by a local clock"},
-    {OF(PATTERN) | OF(RFC3339), "local", "with a text: without an offset it is local anyway"},
+    {OF(EXCEL), "local", "with excel, which always counts local time"},
+    {OF(PATTERN) | OF(RFC3339), "local", "with a text, which is local time anyway if it has no offset"},
     {OF(RFC3339), "pattern", "with rfc3339"},
-    {OF(RFC3339), "date", "with rfc3339, which has its date"},
+    {OF(RFC3339), "date", "with rfc3339, which contains its date"},
     {OF(RECORD), "field", OF_RECORD},
     {OF(RECORD), "pattern", OF_RECORD},
     {OF(RECORD), "local", OF_RECORD},
@@ -141,21 +141,21 @@ static const struct {
     {OF(RECORD), "plus", OF_RECORD},
 };
 
-/* A number is the same moment in every zone, but for one that a local clock counts. */
+/* A number means the same moment in every zone, unless it counts local time. */
 static void
 check_number(TimeLoad *it)
 {
   gboolean is_local = it->spec->is_local || it->spec->format == TIDE_TIME_EXCEL;
 
   if (is_local) {
-    require_option(it, "zone", "say whose clock counts, such as Europe/Berlin");
+    require_option(it, "zone", "set the zone of the local time, for example Europe/Berlin");
     warn_of_hour_twice(it);
     return;
   }
   refuse_option(it, "zone",
-                "with a number that counts in UTC ('local: true' says that it counts by a local clock, as Debezium's "
-                "times without a zone do)");
-  refuse_option(it, "ambiguous", "with a number that counts in UTC, which never means two moments");
+                "with a number that counts in UTC (set 'local: true' if it counts local time, as Debezium's times "
+                "without a zone do)");
+  refuse_option(it, "ambiguous", "with a number that counts in UTC, which is never ambiguous");
 }
 
 static void
@@ -170,8 +170,8 @@ check_by_format(TimeLoad *it)
   if (it->spec->format == TIDE_TIME_PATTERN)
     check_pattern(it);
   if (it->spec->format != TIDE_TIME_RECORD && it->spec->field == TIDE_NAME_NONE) {
-    g_autofree char *reason =
-        g_strdup_printf("say which field holds the time, or write '%s: record' for the record's own", it->key);
+    g_autofree char *reason = g_strdup_printf(
+        "name the field that contains the time, or write '%s: record' for the Kafka record's time", it->key);
     require_option(it, "field", reason);
   }
   for (gsize i = 0; i < G_N_ELEMENTS(of_plus) && is_given(it, "plus"); i++)
@@ -190,32 +190,32 @@ check_time(TimeLoad *it)
   gboolean says_format = !is_mapping || is_given(it, "format");
   if (!says_format && !it->has_own_format) {
     require_option(it, "format",
-                   "a number alone does not say whether it counts seconds or milliseconds; write one of epoch_s, "
-                   "epoch_ms, epoch_us, epoch_ns, rfc3339, pattern, dotnet, ticks, filetime, excel, record");
+                   "the format of a number does not show its unit: set one of epoch_s, epoch_ms, epoch_us, epoch_ns, "
+                   "rfc3339, pattern, dotnet, ticks, filetime, excel, record");
     return;
   }
-  /* A format that could not be read was said already. */
+  /* An invalid format was already reported. */
   const TideYamlNode *format = is_mapping ? tide_yaml_get(it->node, "format") : it->node;
   const TideConfigChoice *formats = tide_config_option_find(&tide_time_options, "format")->choices;
   if (!says_format || (format->kind == TIDE_YAML_SCALAR &&
                        strcmp(format->text, tide_config_choice_name(formats, (int)it->spec->format)) == 0)) {
     check_by_format(it);
-    /* A finer unit takes numbers of a coarser one for times soon after 1970: what stands for seconds in 2200 is in
-     * March 1970 when it is read as milliseconds. */
+    /* A number of a coarser unit, read in a finer one, becomes a time soon after 1970: seconds in 2200 are in March
+     * 1970 when read as milliseconds. */
     gboolean is_fine = it->spec->format == TIDE_TIME_EPOCH_MS || it->spec->format == TIDE_TIME_EPOCH_US ||
                        it->spec->format == TIDE_TIME_EPOCH_NS;
     if (is_fine && it->spec->earliest_epoch_ms < TIME_1971_EPOCH_MS)
       tide_problems_add_warning(
           it->load->problems, position_of(it, "earliest"),
-          "'%s.earliest' lies before 1971, so that numbers of another unit (seconds for milliseconds, say) pass as "
-          "times of 1970; set it to when the first reading can be from",
+          "'%s.earliest' is before 1971, so numbers in another unit (seconds instead of milliseconds) are accepted as "
+          "times of 1970; set it to the earliest possible time of a reading",
           it->path);
   }
   check_date_pattern(it);
 }
 
-/* Readings of some formats carry a time of their own: it needs no word, or its unit alone. TRUE where the format of
- * @spec comes from there. @has_own: whether they do. @node: what is said of it; may be null. */
+/* Readings of some formats have a time of their own, and need no option or only its unit. TRUE if the format of @spec
+ * comes from there. @has_own: whether the readings have a time. @node: the file's options; may be null. */
 static gboolean
 take_own_time(TideLoad *load, gboolean has_own, const TideYamlNode *node, TideTimeSpec *spec)
 {
@@ -239,7 +239,7 @@ has_own_time(const TideConfigSource *source)
   return tide_format_of(&source->readings->decode)->has_own_time;
 }
 
-/* TRUE when there are tables and each that takes from @source says itself where its time is. */
+/* TRUE if there are tables, and each table of @source sets its own time. */
 static gboolean
 each_table_has_time(TideLoad *load, const TideConfigSource *source)
 {
@@ -268,11 +268,11 @@ load_time(TideLoad *load, const TideConfigSource *source, TideTimeSpec *spec)
   } else if (it.has_own_format) {
     return;
   } else if (each_table_has_time(load, source)) {
-    spec->format = TIDE_TIME_RECORD; /* nobody asks for it */
+    spec->format = TIDE_TIME_RECORD; /* no table needs it */
   } else {
     tide_load_option_error(load, path,
-                           "'%s' is missing: write, for instance, 'time: { field: ts, format: epoch_ms }', or 'time: "
-                           "record' for the Kafka record's own time",
+                           "'%s' is missing: add, for example, 'time: { field: ts, format: epoch_ms }', or 'time: "
+                           "record' for the Kafka record's time",
                            path);
   }
 }
@@ -283,7 +283,7 @@ tide_load_times(TideLoad *load)
   for (guint i = 0; i < load->config->sources->len; i++) {
     TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
     if (source->name == NULL && tide_load_is_written(load, "sources"))
-      continue; /* it stands for sources that cannot be read, which was said */
+      continue; /* stands in for sources that could not be read, which was reported */
     load_time(load, source, source->name != NULL ? &source->own.time : &load->config->readings.time);
   }
 }
@@ -307,7 +307,7 @@ tide_load_table_time(TideLoad *load, const TideTable *table, const char *path, c
       tide_load_error(load, node, "'%s' needs a value, got nothing", path);
     return spec;
   }
-  gboolean all_have_own = TRUE; /* the readings of all sources that the table takes from */
+  gboolean all_have_own = TRUE; /* the readings of all sources of the table */
   for (guint i = 0; i < load->config->sources->len; i++) {
     const TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
     all_have_own &= !tide_config_takes_from(table, source) || has_own_time(source);

@@ -1,5 +1,5 @@
-/* Warnings of configurations that work and are probably not what was meant. What is certain is a warning; what depends
- * on the values, which nobody knows here, is a note: `tidemark check` shows those, a start does not. */
+/* Warnings about configurations that are valid but probably not intended. A certain problem is a warning. One that
+ * depends on the values, which are unknown here, is a note: `tidemark check` shows notes, a start does not. */
 #include "config/config_source.h"
 #include "config/load/load_table.h"
 #include "model/time/time_pattern.h"
@@ -9,7 +9,8 @@
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 #define DAY_NS (86400 * NS_PER_S)
 #define FOREVER_NS G_MAXINT64
-/* A row should stay below 100 MB, for it is never split; a cell with its key, names and value has about 200 bytes. */
+/* A row should stay below 100 MB because it is never split. A cell with its key, names and value has about 200
+ * bytes. */
 #define MANY_CELLS 500000
 
 static const TideTimeSpec *
@@ -27,7 +28,7 @@ is_time(const TideTableLoad *it, const TideKeyPartSpec *part)
          (part->kind == TIDE_KEY_FIELD && field != TIDE_NAME_NONE && part->value.field == field);
 }
 
-/* The index of the first part from @from on that is not the same in every key; n when there is none. */
+/* Index of the first part from @from on that differs between keys; n if there is none. */
 static gsize
 next_varying(const TidePartList *parts, gsize from)
 {
@@ -36,7 +37,7 @@ next_varying(const TidePartList *parts, gsize from)
   return from;
 }
 
-/* The parts in front decide where new rows go. */
+/* The leading parts decide where new rows are written. */
 static void
 warn_of_beginning(TideTableLoad *it)
 {
@@ -47,8 +48,8 @@ warn_of_beginning(TideTableLoad *it)
     return;
   if (is_time(it, part)) {
     tide_load_warning(it->load, it->key.node,
-                      "'%s' begins with the time: all new rows go to one region, whatever the number of servers; put a "
-                      "field, a hash or a salt in front",
+                      "'%s' starts with the time: all new rows are written to one region, however many servers there "
+                      "are; start the key with a field, a hash or a salt",
                       it->path);
     return;
   }
@@ -57,8 +58,8 @@ warn_of_beginning(TideTableLoad *it)
   gboolean is_integer = is_number && part->value.form != TIDE_KEY_FLOAT32 && part->value.form != TIDE_KEY_FLOAT64;
   if (is_integer)
     tide_load_notice(it->load, tide_load_part_node(&it->key, first),
-                     "'%s' begins with a number: if it grows (a sequence, a counter), all new rows go to one region; "
-                     "then write it reversed, or put a hash or a salt in front",
+                     "'%s' starts with a number: if it increases (a sequence, a counter), all new rows are written to "
+                     "one region; in that case write it reversed, or start the key with a hash or a salt",
                      it->path);
 }
 
@@ -72,14 +73,14 @@ warn_of_time_in_key(TideTableLoad *it)
   if (it->table->latest != TIDE_LATEST_NONE && has_time)
     tide_load_warning(
         it->load, it->key.node,
-        "'%s' is a latest table with the time in its key: each reading makes a row of its own, and rows pile up",
+        "'%s' is a latest table with the time in its key: each reading creates a row of its own, and rows accumulate",
         it->path);
-  /* A qualifier that is made for each reading keeps them apart; an index is to be a latest table, which is said. */
+  /* A qualifier that is built for each reading distinguishes them. An index without `latest` is reported elsewhere. */
   if (it->table->latest == TIDE_LATEST_NONE && !has_time && it->qualifiers->len == 0 && it->draft.index_of == NULL)
-    tide_load_warning(
-        it->load, it->key.node,
-        "'%s' has no time in its key: each reading overwrites the one before; say 'latest: merge' if that is meant",
-        it->path);
+    tide_load_warning(it->load, it->key.node,
+                      "'%s' has no time in its key: each reading overwrites the previous one; set 'latest: merge' if "
+                      "that is intended",
+                      it->path);
 }
 
 static void
@@ -95,13 +96,13 @@ note_salt(TideTableLoad *it)
     if (field->kind == TIDE_KEY_FIELD && field->value.field == salt->digest.of[0].value.field)
       tide_load_notice(
           it->load, tide_load_part_node(&it->key, i),
-          "'%s' has a salt of the very field that follows: without it, the field itself spreads the rows as well, "
-          "unless few values are hot or grow together; with it, a read over all of them is %u scans",
+          "'%s' has a salt of the field that follows it: the field alone spreads the rows as well, unless few of its "
+          "values are hot or all increase together; with the salt, reading all rows takes %u scans",
           it->path, salt->digest.modulo);
   }
 }
 
-/* How much time goes by from one value of a time part to the next. */
+/* Time between two consecutive values of a time part. */
 static gint64
 resolution_ns(const TideKeyPartSpec *part)
 {
@@ -120,8 +121,7 @@ resolution_ns(const TideKeyPartSpec *part)
   return MAX(cut_ns, step_ns);
 }
 
-/* After how much time the values of a pattern come again: one step of what is larger than its largest element but the
- * year. */
+/* Time after which the values of a pattern repeat: one step of the element above its largest, except for years. */
 static gint64
 pattern_period_ns(const TideTimePattern *pattern)
 {
@@ -141,7 +141,7 @@ period_ns(const TideKeyPartSpec *part)
   return part->moment.since.unit != TIDE_CUT_NONE ? tide_time_cut_longest_ns(part->moment.since) : FOREVER_NS;
 }
 
-/* How much time the readings of one row are from: forever, when no part of the key tells times apart for good. */
+/* Period that the readings of one row cover: unlimited if no key part distinguishes times permanently. */
 static gint64
 row_span_ns(const TideTableLoad *it)
 {
@@ -151,8 +151,8 @@ row_span_ns(const TideTableLoad *it)
     for (gsize i = 0; i < it->key.n; i++) {
       const TideKeyPartSpec *part = &it->key.specs[i];
       gint64 of_part_ns = part->kind == TIDE_KEY_TIME ? period_ns(part) : 0;
-      /* A part counts that tells times within the span apart, which those before it do not. A slot may be longer than
-       * the clocks' usual day or month, by an hour or two. */
+      /* A part counts if it distinguishes times within the span that earlier parts do not. A slot may be an hour or two
+       * longer than the usual day or month of the clocks. */
       if (of_part_ns == FOREVER_NS || (of_part_ns > 0 && span_ns != FOREVER_NS && of_part_ns >= span_ns - span_ns / 8))
         span_ns = MIN(span_ns, resolution_ns(part));
       else if (part->kind != TIDE_KEY_TIME && is_time(it, part))
@@ -178,18 +178,18 @@ warn_of_wide_row(TideTableLoad *it, const TidePartList *qualifier)
   }
   if (MIN(longest_ns, row_ns) == FOREVER_NS)
     tide_load_warning(it->load, qualifier->node,
-                      "rows of '%s' grow without bound: each reading adds columns, and the key does not tell times "
-                      "apart; put the time into the key, cut to a day or a month, say",
+                      "rows of '%s' grow without limit: each reading adds columns, and the key does not distinguish "
+                      "times; add the time to the key, cut to a day or a month, for example",
                       it->path);
   else if (MIN(longest_ns, row_ns) / finest_ns > MANY_CELLS)
     tide_load_warning(it->load, qualifier->node,
                       "a row of '%s' can get %" G_GINT64_FORMAT
-                      " cells of each field, and is never split; cut the time in the key to a shorter slot, or that in "
+                      " cells per field, and is never split; cut the time in the key to a shorter slot, or the time in "
                       "the qualifier to a longer one",
                       it->path, MIN(longest_ns, row_ns) / finest_ns);
 }
 
-/* Whether @part is not the same for the two hours that clocks show alike. */
+/* Whether @part differs between the two hours that clocks show alike. */
 static gboolean
 tells_hours_apart(const TideKeyPartSpec *part)
 {
@@ -198,7 +198,7 @@ tells_hours_apart(const TideKeyPartSpec *part)
   return part->kind == TIDE_KEY_TIME && (part->moment.pattern == NULL || is_utc) && resolution_ns(part) <= DAY_NS / 24;
 }
 
-/* Of a qualifier's @parts: in a key the hour is refused. */
+/* For the @parts of a qualifier; a key with such an hour is rejected. */
 static void
 warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
 {
@@ -224,12 +224,12 @@ warn_of_hour_twice(TideTableLoad *it, const TidePartList *parts)
   if (ambiguous != NULL)
     tide_load_warning(
         it->load, tide_load_part_node(parts, at),
-        "'%s': when the clocks of %s go back, an hour comes twice, and its second readings make the same columns as "
-        "the first and overwrite them; use 'zone: UTC', or 'time: epoch_s' with 'since: day' instead of a pattern",
+        "'%s': when the clocks of %s are set back, an hour occurs twice, and the readings of its second pass overwrite "
+        "the columns of the first; use 'zone: UTC', or 'time: epoch_s' with 'since: day' instead of a pattern",
         it->path, ambiguous->moment.zone_name);
 }
 
-/* What a dated name can come to. */
+/* Limits that a dated table name can reach. */
 static void
 note_dated_name(TideTableLoad *it)
 {
@@ -240,13 +240,13 @@ note_dated_name(TideTableLoad *it)
     return;
   if (strstr(pattern, "mm") != NULL)
     tide_load_notice(it->load, it->key_node,
-                     "'%s' makes 1,440 tables a day, and a process has room for 16,384: it must be restarted within 11 "
-                     "days; an hour in the name serves for 22 months",
+                     "'%s' creates 1,440 tables per day, and a process is limited to 16,384: it must be restarted "
+                     "within 11 days; with the hour instead of the minute, within 22 months",
                      it->path);
   if (time->max_past_ms == 0 && it->table->ttl_ms == 0)
     tide_load_notice(it->load, it->key_node,
-                     "'%s' gets a table for whatever time a reading has, back to 'earliest': a sender with a wrong "
-                     "clock makes many; 'readings.time.max_past' says how late readings may be",
+                     "'%s' creates a table for every event time back to 'earliest': a device with a wrong clock "
+                     "creates many; set 'readings.time.max_past' to the maximum delay of readings",
                      it->path);
 }
 
@@ -262,15 +262,16 @@ tide_load_warn_of_table(TideTableLoad *it)
     warn_of_wide_row(it, qualifier);
   }
   note_salt(it);
-  /* Right for one reading a day, say; else the day's readings overwrite each other. */
+  /* Correct for one reading per day; otherwise the readings of a day overwrite each other. */
   if (it->table->latest == TIDE_LATEST_NONE && it->qualifiers->len == 0 && tide_row_key_has_time(it->table->key) &&
       row_span_ns(it) > NS_PER_S)
-    tide_load_notice(it->load, it->key.node,
-                     "'%s' has only coarse times in its key: readings that differ in less make the same row, and the "
-                     "newest overwrites the others; if there are several, give the columns a 'qualifier' with the time",
-                     it->path);
+    tide_load_notice(
+        it->load, it->key.node,
+        "'%s' has only coarse times in its key: readings within the same slot become one row, and the newest "
+        "overwrites the others; if there are several per slot, add the time to the 'qualifier' of the columns",
+        it->path);
   g_autoptr(GPtrArray) lost = tide_row_key_lost(it->table->key, it->load->config->names);
   for (guint i = 0; i < lost->len; i++)
-    tide_load_notice(it->load, it->key.node, "'%s' cannot be read back whole: %s", it->path,
+    tide_load_notice(it->load, it->key.node, "'%s' cannot be read back completely: %s", it->path,
                      (const char *)g_ptr_array_index(lost, i));
 }

@@ -1,18 +1,18 @@
-/* The steps of readings.fields: which options each has. */
+/* The steps of readings.fields, and the options of each. */
 #pragma once
 
 #include "config/option/option.h"
 
 G_BEGIN_DECLS
 
-/* A TideFieldStep each. */
+/* Each group fills a TideFieldStep. */
 extern const TideConfigGroup tide_step_open_options;
 extern const TideConfigGroup tide_step_pivot_options;
 extern const TideConfigGroup tide_step_split_options;
 extern const TideConfigGroup tide_step_decimal_options;
 extern const TideConfigGroup tide_step_resolve_options;
 
-/* All of them, in the order of the reference; NULL-terminated. */
+/* All groups, in the order of the reference; NULL-terminated. */
 extern const TideConfigGroup *const tide_field_language[];
 
 G_END_DECLS

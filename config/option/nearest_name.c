@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define MAX_NAME_BYTES 64 /* longer ones are no typing mistakes */
+#define MAX_NAME_BYTES 64 /* longer names are not typing mistakes */
 
 /* Edit distance with swaps of neighbours (optimal string alignment), over bytes. */
 static guint

@@ -1,4 +1,4 @@
-/* The known name that a mistyped one most likely stands for. */
+/* The known name that a mistyped one probably means. */
 #pragma once
 
 #include <glib.h>
@@ -6,10 +6,9 @@
 G_BEGIN_DECLS
 
 /**
- * tide_nearest_name: the one of @names that @name can be turned into with the fewest insertions, deletions, changes and
- * swaps of neighbours.
- * @names: NULL-terminated
- * Returns: (transfer none) (nullable): NULL when none is near enough (a third of its letters, and at most 3) to be meant.
+ * tide_nearest_name: the one of @names that is closest to @name, counted in insertions, deletions, changes and swaps of
+ * neighbours. @names: NULL-terminated Returns: (transfer none) (nullable): NULL if none is within a third of its
+ * letters, and at most 3.
  */
 const char *tide_nearest_name(const char *name, const char *const *names);
 

@@ -1,6 +1,5 @@
-/* The types of options: what each is stands in one row of a table. A text of the file becomes the value that an option
- * stores, and the value a text again. Errors are TIDE_ERROR_CONFIG and go on from the option's name: "must be 1..64".
- */
+/* The types of options, one row of a table each. A text of the file becomes the value that an option stores, and the
+ * value a text again. Errors are TIDE_ERROR_CONFIG and continue after the option's name: "must be 1..64". */
 #include "config/option/option.h"
 
 #include "config/option/option_value.h"
@@ -11,21 +10,21 @@
 
 #include <stdatomic.h>
 
-/* No name or address that is meant is longer. */
+/* Realistic names and addresses are shorter. */
 #define MAX_STRING_BYTES 4096
-#define TOPIC_MAX_BYTES 249 /* Kafka's limit: it is the name of a folder, with the partition behind it */
+#define TOPIC_MAX_BYTES 249 /* Kafka's limit: a topic's name, with the partition appended, names a folder */
 
-/* @member: where the option's struct has its value. */
+/* @member: the option's value in its struct. */
 typedef struct OptionType {
-  const char *word; /* for the reference, where the option has no form of its own */
+  const char *word; /* for the reference, if the option has no form of its own */
   gboolean (*parse)(const TideConfigOption *option, const char *text, gpointer member, TideFieldNames *names,
                     GError **error);
   /* (transfer full) (nullable): NULL: not set */
   char *(*print)(const TideConfigOption *option, gconstpointer member, const TideFieldNames *names);
-  GDestroyNotify destroy; /* what member points to; NULL: nothing is owned */
+  GDestroyNotify destroy; /* frees what member points to; NULL: nothing is owned */
   gboolean is_number;     /* a reload may change it while others read it */
   gboolean is_list;
-  gboolean (*check_item)(const char *text, GError **error); /* of a list; NULL: any text */
+  gboolean (*check_item)(const char *text, GError **error); /* checks an item of a list; NULL: any text */
 } OptionType;
 
 static gpointer
@@ -36,14 +35,14 @@ member_of(const TideConfigOption *option, gpointer base)
 
 /* ---- numbers ---- */
 
-/* DURATION is stored in seconds where the place is small: HBase counts a family's time to live so. */
+/* A DURATION is in seconds if its member has 4 bytes, as for HBase's time to live of a family. */
 static gint64
 stored_unit(const TideConfigOption *option)
 {
   return option->type == TIDE_CONFIG_DURATION && option->size == sizeof(gint32) ? 1000 : 1;
 }
 
-/* Others may read it meanwhile, once the option reloads. */
+/* Atomic if the option reloads, because others may read it meanwhile. */
 static void
 store_number(const TideConfigOption *option, gpointer member, gint64 value)
 {
@@ -78,7 +77,7 @@ static gboolean
 read_number(const TideConfigOption *option, const char *text, gint64 *ret_value, GError **error)
 {
   guint64 number = 0;
-  gint64 default_ms = 0; /* 0: none, or one that switches it off */
+  gint64 default_ms = 0; /* 0: none, or a value that switches it off */
 
   if (option->type == TIDE_CONFIG_TIME)
     return tide_epoch_parse(text, ret_value, error);
@@ -177,7 +176,7 @@ print_choice(const TideConfigOption *option, gconstpointer member, const TideFie
   return g_strdup(tide_config_choice_name(option->choices, (int)load_number(option, member)));
 }
 
-/* ---- texts, and what has a name ---- */
+/* ---- texts and names ---- */
 
 static void
 store_string(gpointer member, const char *text)
@@ -191,8 +190,7 @@ tide_config_option_check_no_variable(const char *text, GError **error)
 {
   if (strstr(text, "${") == NULL)
     return TRUE;
-  return tide_fail(error, TIDE_ERROR_CONFIG,
-                   "must be written out, or as { env: NAME } to take an environment variable");
+  return tide_fail(error, TIDE_ERROR_CONFIG, "must be written out, or as { env: NAME } to use an environment variable");
 }
 
 static gboolean
@@ -242,8 +240,8 @@ tide_config_option_check_field_name(const char *name, gsize len, GError **error)
     return tide_fail(error, TIDE_ERROR_CONFIG, "must be the name of a field");
   if (name[0] == '$' && !tide_field_name_is_of_record(bytes))
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "must be one of the record's own fields, which are $key, $topic, $partition, $offset, "
-                     "$timestamp and $header.NAME, or $tags, all tags of a line");
+                     "must be a field of the record ($key, $topic, $partition, $offset, $timestamp or $header.NAME) or "
+                     "$tags, all tags of a line");
   return TRUE;
 }
 
@@ -254,7 +252,7 @@ parse_field(const TideConfigOption *option, const char *text, gpointer member, T
     return FALSE;
   TideNameId id = tide_field_names_intern(names, tide_bytes_of_string(text));
   if (id == TIDE_NAME_NONE)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "is one field too many");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "exceeds the maximum number of fields");
   *(TideNameId *)member = id;
   return TRUE;
 }
@@ -267,8 +265,8 @@ print_field(const TideConfigOption *option, gconstpointer member, const TideFiel
   return id != TIDE_NAME_NONE ? g_strndup((const char *)text.data, text.len) : NULL;
 }
 
-/* GLib opens a file by this name, and takes some names for the machine's own zone, which would make two
- * machines read one message differently. */
+/* GLib opens a file by this name, and accepts names for the machine's own zone, by which two machines would read one
+ * message differently. */
 static gboolean
 is_zone_name(const char *text)
 {
@@ -303,7 +301,7 @@ print_zone(const TideConfigOption *option, gconstpointer member, const TideField
 
 /* ---- lists ---- */
 
-/* A broker as librdkafka takes it: "host", "host:port", "[v6]:port", with "PROTOCOL://" in front or not. */
+/* A broker in librdkafka's syntax: "host", "host:port" or "[v6]:port", optionally after "PROTOCOL://". */
 static gboolean
 check_broker(const char *text, GError **error)
 {
@@ -322,11 +320,10 @@ check_gateway(const char *text, GError **error)
   g_autoptr(GError) reason = NULL;
   g_autoptr(TideEndpoint) endpoint = tide_endpoint_parse(text, &reason);
 
-  return endpoint != NULL ||
-         tide_fail(error, TIDE_ERROR_CONFIG, "has an address that cannot be used (%s)", reason->message);
+  return endpoint != NULL || tide_fail(error, TIDE_ERROR_CONFIG, "has an invalid address (%s)", reason->message);
 }
 
-/* A name by Kafka's rules, or a pattern, which only librdkafka can read. */
+/* A name by Kafka's rules, or a pattern, which only librdkafka can check. */
 static gboolean
 check_topic(const char *text, GError **error)
 {
@@ -341,7 +338,7 @@ check_topic(const char *text, GError **error)
     is_good &= g_ascii_isalnum(text[i]) || strchr("._-", text[i]) != NULL;
   return is_good ||
          tide_fail(error, TIDE_ERROR_CONFIG,
-                   "must be names of letters, digits, . _ and -, of at most %d bytes, or patterns that begin with ^",
+                   "must be names of letters, digits, . _ and -, of at most %d bytes, or patterns that start with ^",
                    TOPIC_MAX_BYTES);
 }
 
@@ -376,8 +373,8 @@ print_gateways(const TideConfigOption *option, gconstpointer member, const TideF
   return gateways != NULL ? print_list(texts) : NULL;
 }
 
-/* A type that owns nothing and is no scalar has an empty row. So has CUSTOM: its functions are the option's, and what
- * they store the owner of the struct frees. */
+/* A scalar type that owns nothing has an empty row. So has CUSTOM: the option has its own functions, and the owner of
+ * the struct frees what they store. */
 static const OptionType types[] = {
     [TIDE_CONFIG_STRING] = {"text", parse_string, print_string, g_free},
     [TIDE_CONFIG_TOPICS] = {"list of topics", NULL, print_texts, (GDestroyNotify)g_strfreev, .is_list = TRUE,
@@ -423,9 +420,9 @@ tide_config_option_add_item(const TideConfigOption *option, GPtrArray *texts, co
 
   if ((*text == '\0' && option->type != TIDE_CONFIG_TEXTS) || strlen(text) > MAX_STRING_BYTES)
     return tide_fail(error, TIDE_ERROR_CONFIG, "has an item that is empty or longer than %d bytes", MAX_STRING_BYTES);
-  /* A repeated item would do nothing, or ask for double: a mistake either way. */
+  /* A repeated item would have no effect, or a double one: a mistake in both cases. */
   if ((option->flags & TIDE_CONFIG_REPEATS) == 0 && g_ptr_array_find_with_equal_func(texts, text, g_str_equal, NULL))
-    return tide_fail(error, TIDE_ERROR_CONFIG, "has an item twice");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "contains an item twice");
   if (type->check_item != NULL && !type->check_item(text, error))
     return FALSE;
   g_ptr_array_add(texts, g_strdup(text));
@@ -454,7 +451,7 @@ tide_config_option_store_items(const TideConfigOption *option, const GPtrArray *
   if (option->type == TIDE_CONFIG_GATEWAYS) {
     GPtrArray *gateways = g_ptr_array_new_with_free_func((GDestroyNotify)tide_endpoint_free);
     for (guint i = 0; i < texts->len; i++)
-      g_ptr_array_add(gateways, tide_endpoint_parse(list[i], NULL)); /* can be read: it was checked as it came */
+      g_ptr_array_add(gateways, tide_endpoint_parse(list[i], NULL)); /* valid: it was checked when it was read */
     *(GPtrArray **)member_of(option, base) = gateways;
   } else if (option->type == TIDE_CONFIG_BROKERS) {
     *(char **)member_of(option, base) = g_strjoinv(",", list);
@@ -488,10 +485,10 @@ tide_config_option_take_over(const TideConfigOption *option, gpointer base, gcon
     return;
   }
   if (option->type != TIDE_CONFIG_CUSTOM)
-    g_error("'%s' is of a type that does not reload", option->name);
+    g_error("'%s' is of a type that cannot reload", option->name);
   g_autofree char *text = option->print(after);
   if (!option->parse(text, base, NULL))
-    g_error("'%s' does not read what it prints: %s", option->name, text);
+    g_error("'%s' does not read back what it prints: %s", option->name, text);
 }
 
 char *

@@ -1,4 +1,4 @@
-/* Reads a mapping of the file by the options of its group. */
+/* Reads a mapping of the file by the option table of its group. */
 #include "config/option/nearest_name.h"
 #include "config/option/option.h"
 
@@ -14,7 +14,7 @@ add_value_error(const TideConfigTarget *target, const TideYamlNode *node, const 
   tide_problems_add_error(target->problems, node->position, "%s %s, got %s", name, message, got);
 }
 
-/* TRUE for a scalar that can be a value; else the error is added. */
+/* TRUE for a scalar that can be a value; otherwise the error is added. */
 static gboolean
 check_text(const TideConfigTarget *target, const TideYamlNode *node, const char *path, const TideConfigOption *option)
 {
@@ -23,14 +23,14 @@ check_text(const TideConfigTarget *target, const TideYamlNode *node, const char 
     return FALSE;
   }
   if (strlen(node->text) != node->len) {
-    add_value_error(target, node, path, option, "must not hold a NUL byte");
+    add_value_error(target, node, path, option, "must not contain a NUL byte");
     return FALSE;
   }
   return TRUE;
 }
 
-/* One item of a list; brokers are also split at commas, as librdkafka does. Spaces around one are none of it, but of a
- * text. */
+/* Adds one item of a list; brokers are also split at commas, as librdkafka does. Surrounding spaces are removed, except
+ * from texts. */
 static gboolean
 read_item(const TideConfigOption *option, const char *path, const TideYamlNode *node, GPtrArray *texts,
           const TideConfigTarget *target)
@@ -50,7 +50,7 @@ read_item(const TideConfigOption *option, const char *path, const TideYamlNode *
   return TRUE;
 }
 
-/* A list, or a scalar for a list of one. */
+/* Reads a list, or a scalar as a list with one item. */
 static void
 read_list(const TideConfigOption *option, const char *path, const TideYamlNode *node, const TideConfigTarget *target)
 {
@@ -96,7 +96,7 @@ read_option(const TideConfigOption *option, const char *path, const TideYamlNode
     add_value_error(target, node, path, option, error->message);
 }
 
-/* The path of the option called @name in @group or below it; NULL when there is none. */
+/* The path of the option @name in @group or below it; NULL: none. */
 static char *
 find_path(const TideConfigGroup *group, const char *name)
 {
@@ -111,7 +111,7 @@ find_path(const TideConfigGroup *group, const char *name)
   return NULL;
 }
 
-/* The option of @group that the unknown key @name most likely stands for. */
+/* The option of @group that the unknown key @name probably means. */
 static const char *
 nearest_option(const TideConfigGroup *group, const char *name)
 {
@@ -145,10 +145,10 @@ add_unknown_key(const TideConfigGroup *group, const char *path, const TideYamlNo
     return;
   }
   g_autofree char *all = list_options(group);
-  tide_problems_add_error(target->problems, key->position, "%s is not known; what may stand here: %s", shown, all);
+  tide_problems_add_error(target->problems, key->position, "%s is not known; known options here: %s", shown, all);
 }
 
-/* TRUE when @mapping has a mistyped key that stands for @option: that was said, and is one mistake, not two. */
+/* TRUE if @mapping has a mistyped key that means @option, which was reported: one mistake, one message. */
 static gboolean
 is_mistyped(const TideConfigGroup *group, const TideYamlNode *mapping, const TideConfigOption *option)
 {
@@ -156,7 +156,7 @@ is_mistyped(const TideConfigGroup *group, const TideYamlNode *mapping, const Tid
 
   for (guint i = 0; mapping != NULL && i < mapping->keys->len; i++) {
     const char *key = ((const TideYamlNode *)g_ptr_array_index(mapping->keys, i))->text;
-    gboolean may_be = tide_nearest_name(key, only) != NULL; /* cheap, for a mapping with thousands of bad keys */
+    gboolean may_be = tide_nearest_name(key, only) != NULL; /* cheap, also for a mapping with thousands of wrong keys */
     if (may_be && tide_config_option_find(group, key) == NULL && nearest_option(group, key) == option->name)
       return TRUE;
   }
@@ -178,8 +178,8 @@ add_missing(const TideConfigGroup *group, const char *path, const TideYamlNode *
       g_autofree char *name = tide_config_option_path(path, option->name);
       if (target->waived != NULL && strncmp(name + 1, target->waived, strlen(target->waived)) == 0)
         continue;
-      tide_problems_add_error(target->problems, outer, "%s is missing: write, for instance, '%s: %s'", name,
-                              option->name, option->example);
+      tide_problems_add_error(target->problems, outer, "%s is missing: add, for example, '%s: %s'", name, option->name,
+                              option->example);
     }
   }
 }
@@ -193,7 +193,8 @@ find_by_old_name(const TideConfigGroup *group, const char *name)
   return NULL;
 }
 
-/* @key of @mapping is what @option was called: it gets the name of now, by which all others look for it in the tree. */
+/* @key of @mapping is the former name of @option. It is renamed in the tree, where other code looks for the new
+ * name. */
 static void
 take_old_name(const TideConfigOption *option, const char *path, const TideYamlNode *mapping, TideYamlNode *key,
               const TideConfigTarget *target)
@@ -201,12 +202,13 @@ take_old_name(const TideConfigOption *option, const char *path, const TideYamlNo
   g_autofree char *old = tide_config_option_path(path, option->was);
   g_autofree char *name = tide_config_option_path(path, option->name);
   if (tide_yaml_get(mapping, option->name) != NULL) {
-    tide_problems_add_error(target->problems, key->position,
-                            "%s is the old name of %s, which is there too: take it out", old, name);
+    tide_problems_add_error(target->problems, key->position, "%s is the old name of %s, which is also set: remove it",
+                            old, name);
     return;
   }
   tide_problems_add_warning(target->problems, key->position,
-                            "%s is called %s now: rename it, the next release does not know the old name", old, name);
+                            "%s is now called %s: rename it; the next release no longer accepts the old name", old,
+                            name);
   g_free(key->text);
   key->text = g_strdup(option->name);
   key->len = strlen(key->text);
@@ -223,15 +225,14 @@ tide_config_group_read(const TideConfigGroup *group, const char *path, const Tid
   if (!tide_yaml_is_null(node) && node->kind != TIDE_YAML_MAPPING) {
     g_autofree char *got = tide_yaml_describe(node);
     g_autofree char *name = tide_problem_quote(path);
-    if (*path == '\0') /* a text alone is not quoted: the file of a password, given by mistake, is one */
+    if (*path == '\0') /* a text alone is not shown: the file may be a password file that was given by mistake */
       tide_problems_add_error(target->problems, node->position,
-                              "a configuration is made of sections ('kafka:', 'hbase:', 'tables:'), got %s",
+                              "a configuration consists of sections ('kafka:', 'hbase:', 'tables:'), got %s",
                               node->kind == TIDE_YAML_SCALAR ? "a text" : got);
     else {
       g_autofree char *all = list_options(group);
       tide_problems_add_error(target->problems, node->position,
-                              "'%s' must be a mapping ('key: value'), got %s; what may stand in it: %s", name, got,
-                              all);
+                              "'%s' must be a mapping ('key: value'), got %s; known options here: %s", name, got, all);
     }
     return;
   }

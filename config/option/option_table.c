@@ -20,7 +20,7 @@
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
 
-/* Values that are stored in two places, or that another module knows how to read. */
+/* Options whose value has two members, or whose syntax belongs to another module. */
 
 static const struct {
   const char *name;
@@ -164,7 +164,7 @@ parse_qop(const char *text, gpointer base, GError **error)
   return tide_fail(error, TIDE_ERROR_CONFIG, "must be one of auto, auth, auth-int, auth-conf");
 }
 
-/* Of gateways that have SASL at all. */
+/* NULL unless the gateways use SASL, so that the option is not printed. */
 static char *
 print_qop(gconstpointer base)
 {
@@ -204,7 +204,7 @@ static const TideConfigChoice log_formats[] = {{"auto", TIDE_LOG_FORMAT_AUTO},
                                                {"journal", TIDE_LOG_FORMAT_JOURNAL},
                                                {NULL, 0}};
 static const TideConfigChoice lost_offsets_policies[] = {
-    {"hold", TIDE_LOST_OFFSETS_HOLD}, {"continue", TIDE_LOST_OFFSETS_CONTINUE}, {NULL, 0}};
+    {"halt", TIDE_LOST_OFFSETS_HALT}, {"continue", TIDE_LOST_OFFSETS_CONTINUE}, {NULL, 0}};
 static const TideConfigChoice assignments[] = {
     {"eager", TIDE_ASSIGNMENT_EAGER}, {"cooperative", TIDE_ASSIGNMENT_COOPERATIVE}, {NULL, 0}};
 static const TideConfigChoice startups[] = {{"wait", TIDE_STARTUP_WAIT}, {"fail", TIDE_STARTUP_FAIL}, {NULL, 0}};
@@ -213,432 +213,418 @@ static const TideConfigChoice startups[] = {{"wait", TIDE_STARTUP_WAIT}, {"fail"
 
 static const TideConfigOption kafka_options[] = {
     {"brokers", TIDE_CONFIG_BROKERS, AT(kafka.brokers), .example = "\"127.0.0.1:9092\"", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The brokers to ask first; two or three are enough, the rest is learned from them."},
+     .sentence = "Bootstrap brokers. Two or three are enough; the client learns the others from them."},
     {"group", TIDE_CONFIG_STRING, AT(kafka.group), .example = "tidemark", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The consumer group. Daemons of one group share the partitions; its committed offsets say how far "
+     .sentence = "Consumer group. Daemons of the same group share the partitions. Its committed offsets show how far "
                  "HBase has the data."},
     {"topics", TIDE_CONFIG_TOPICS, AT(kafka.topics), .example = "[metrics]", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The topics to read. A name that begins with ^ is a pattern, \"^metrics[.]\"."},
+     .sentence = "Topics to read. A name that starts with ^ is a pattern: \"^metrics[.]\"."},
     {"threads", TIDE_CONFIG_INTEGER, AT(kafka.threads), 1, 64, "2",
-     .sentence = "Consumers in this process, one thread each; more than there are partitions do nothing. "
-                 "The gateways, not decoding, are the usual limit, so two leave room. Unless it is set, at most as "
-                 "many as the CPUs that the process's cgroup leaves it."},
+     .sentence = "Number of consumers in this process, one thread each. Consumers beyond the number of partitions are "
+                 "idle. Two are enough in most cases, because the gateways are the usual limit, not decoding. Default: at "
+                 "most the CPUs that the process's cgroup allows."},
     {"start", TIDE_CONFIG_CUSTOM, .default_text = "earliest",
      .form = "`earliest`, `latest`, or a time such as `2026-01-01T00:00:00Z`", .parse = parse_start,
      .print = print_start,
-     .sentence = "Where a group without committed offsets begins. Kafka's own default, latest, would leave out what "
-                 "was sent before the first start."},
+     .sentence = "Where a group without committed offsets starts. With latest, Kafka's own default, tidemark would "
+                 "skip messages sent before the first start."},
     {"on_lost_offsets", TIDE_CONFIG_CHOICE, AT(kafka.on_lost_offsets), .choices = lost_offsets_policies,
-     .default_text = "hold",
-     .sentence = "When messages were deleted before they were read (retention): the partition holds until somebody has "
-                 "looked, or goes on with the oldest that is left. Either way what is lost is counted and logged."},
+     .default_text = "halt",
+     .sentence = "What happens when retention deleted messages before tidemark read them. halt stops the partition "
+                 "until an operator decides; continue reads on from the oldest message that is left. The lost messages "
+                 "are counted and logged in both cases."},
     {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
-     .sentence = "When daemons come and go, the whole group stops and shares the partitions anew (eager), or only the "
-                 "partitions that move stop (cooperative; refused with librdkafka before 2.6.1). To change it, "
-                 "stop all daemons of the group."},
+     .sentence = "How the group reassigns partitions when daemons join or leave. eager stops all partitions; "
+                 "cooperative stops only those that move, and needs librdkafka 2.6.1 or later. Stop all daemons of the "
+                 "group before you change it."},
     {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
-     .sentence =
-         "A lasting name in the group: after a restart or a kill within the session timeout the consumers go on "
-         "at once, and no partition moves. Unless it is set, a daemon with a state directory, as under systemd, "
-         "has one of its own; `none` means no name. %H stands for the host name; each thread's number is added. A "
-         "second daemon with the same name forces the first one out (exit code 75)."},
+     .sentence = "Static membership name (group.instance.id). After a restart or kill within `session_timeout`, the "
+                 "consumers continue at once and no partition moves. Default: a daemon with a state directory, as "
+                 "under systemd, generates its own name; without one there is none. `none` turns static membership "
+                 "off. %H is the host name; the thread's number is appended. A second daemon with the same name forces "
+                 "the first one out (exit code 75)."},
     {"session_timeout", TIDE_CONFIG_DURATION, AT(kafka.session_timeout_ms), 6 * SECOND, 30 * MINUTE, "45s",
-     .sentence = "Without a heartbeat for this long the broker gives the partitions to others. The broker limits it: "
-                 "group.min.session.timeout.ms and group.max.session.timeout.ms."},
+     .sentence = "Time without a heartbeat after which the broker reassigns the consumer's partitions. The broker's "
+                 "group.min.session.timeout.ms and group.max.session.timeout.ms limit it."},
     {"max_poll_interval", TIDE_CONFIG_DURATION, AT(kafka.max_poll_interval_ms), 10 * SECOND, DAY, "5m",
-     .sentence = "A consumer that does not ask for messages for this long is considered stuck and loses its "
-                 "partitions."},
+     .sentence = "Maximum time between two requests for messages. A consumer that exceeds it is considered stuck and "
+                 "loses its partitions."},
     {"commit_interval", TIDE_CONFIG_DURATION, AT(kafka.commit_interval_ms), 100, MINUTE, "1s",
-     .sentence = "How often offsets are committed. After a kill, what was written since the last commit is written "
+     .sentence = "Interval between offset commits. After a kill, everything written since the last commit is written "
                  "again, to the same cells."},
     {"max_span_messages", TIDE_CONFIG_INTEGER, AT(kafka.max_span_messages), 1000, 100000000, "1000000",
-     .sentence = "Messages of one partition from the last committed one to the newest fetched one; at this bound the "
-                 "partition pauses. It limits what a kill repeats, and the memory for bookkeeping; it must be more "
-                 "than comes in a commit_interval."},
+     .sentence =
+         "Maximum distance, in messages, between a partition's committed offset and its newest fetched message. When "
+         "this limit is reached, the partition pauses. It limits bookkeeping memory and how much is read again after a "
+         "kill. Keep it above the number of messages that arrive within `commit_interval`."},
     {"allow_unverified_tls", TIDE_CONFIG_BOOLEAN, AT(kafka.allow_unverified_tls), .default_text = "false",
-     .sentence = "Without this, properties below that switch off the check of the brokers' certificates or names are "
-                 "refused."},
+     .sentence = "Allows properties in `librdkafka` that disable verification of the brokers' certificates or host "
+                 "names. By default they are rejected."},
     {"librdkafka", TIDE_CONFIG_STRUCTURE,
      .example = "security.protocol: sasl_ssl\n"
                 "sasl.mechanism: PLAIN\n"
                 "sasl.username: tidemark\n"
                 "sasl.password: { credential: kafka.password }  # or { file: /etc/tidemark/kafka.password }",
-     .sentence = "Properties handed to librdkafka as they are, but for those that delivery rests on. A "
-                 "secret is best "
-                 "kept in a file (mode 0600 or 0640) or a systemd credential."},
+     .sentence = "Properties passed to librdkafka unchanged. Those that affect delivery are rejected. Keep secrets in "
+                 "a file (mode 0600 or 0640) or a systemd credential."},
 };
 
 static const TideConfigOption tls_key_options[] = {
     {"file", TIDE_CONFIG_STRING, AT(hbase.link.tls.key.file), .example = "/etc/tidemark/gateway.key",
-     .sentence = "A file in PEM form, without a passphrase, with the permissions of a secret (0600 or 0640)."},
+     .sentence = "PEM file without a passphrase. Its mode must be 0600 or 0640, as for every secret."},
     {"credential", TIDE_CONFIG_STRING, AT(hbase.link.tls.key.credential), .example = "gateway.key",
-     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+     .sentence = "The same as a systemd credential: its name in LoadCredential=."},
 };
 static const TideConfigGroup tls_key_group = {"hbase.tls.key", NULL, NULL, tls_key_options,
                                               G_N_ELEMENTS(tls_key_options)};
 
 static const TideConfigOption tls_options[] = {
     {"ca", TIDE_CONFIG_STRING, AT(hbase.link.tls.ca), .example = "/etc/tidemark/gateway-ca.pem",
-     .sentence = "A file with the certificates of those who may sign a gateway's, in PEM form. Unless it is set, the "
-                 "system's."},
+     .sentence = "PEM file with the certificate authorities that tidemark trusts to sign a gateway's certificate. "
+                 "Default: the system's authorities."},
     {"certificate", TIDE_CONFIG_STRING, AT(hbase.link.tls.certificate), .example = "/etc/tidemark/gateway.pem",
-     .sentence = "Our own certificate, for gateways that ask for one, and behind it those that lead from it to its "
-                 "authority. It, and its key, are read again for each connection."},
-    {"key", TIDE_CONFIG_SECTION, .section = &tls_key_group, .sentence = "The certificate's private key."},
+     .sentence = "PEM file with tidemark's own certificate, followed by its intermediate certificates, for gateways "
+                 "that request one. Certificate and key are read again for each connection."},
+    {"key", TIDE_CONFIG_SECTION, .section = &tls_key_group, .sentence = "Private key of the certificate."},
     {"server_name", TIDE_CONFIG_STRING, AT(hbase.link.tls.server_name), .example = "hbase.example.com",
-     .sentence = "What a gateway's certificate must be for, where that is not the host in its address: behind a "
-                 "balancer, say. It is always checked."},
+     .sentence = "Name that a gateway's certificate must contain. Default: the host in the gateway's address. Set it "
+                 "if they differ, for example with a load balancer. The name is always verified."},
 };
 static const TideConfigGroup tls_group = {"hbase.tls", NULL, NULL, tls_options, G_N_ELEMENTS(tls_options)};
 
 static const TideConfigOption sasl_options[] = {
     {"service", TIDE_CONFIG_STRING, AT(hbase.link.sasl.service), .example = "hbase",
-     .sentence = "The first part of the gateways' principal (their hbase.thrift.kerberos.principal), often hbase or "
-                 "thrift. With it set, all gateways are spoken to by SASL."},
+     .sentence = "First component of the gateways' principal (their hbase.thrift.kerberos.principal), usually hbase or "
+                 "thrift. Setting it enables SASL for all gateways."},
     {"host", TIDE_CONFIG_STRING, AT(hbase.link.sasl.host), .example = "hbase.example.com",
-     .sentence = "The second part of that principal, where it is not the host in the gateway's address: behind a "
-                 "balancer, say, or where that is a number."},
+     .sentence = "Second component of that principal. Default: the host in the gateway's address. Set it if they "
+                 "differ, for example with a load balancer or an IP address."},
     {"qop", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = "one of `auto`, `auth`, `auth-int`, `auth-conf`",
      .parse = parse_qop, .print = print_qop,
-     .sentence =
-         "What protects each message: nothing (auth), a signature (auth-int) or encryption (auth-conf). A "
-         "gateway has one (its hbase.thrift.security.qop), and auto takes it; anything else is a demand, without "
-         "which no connection is made."},
+     .sentence = "Protection of each message: none (auth), signatures (auth-int) or encryption (auth-conf). auto "
+                 "accepts what the gateway offers, which is its hbase.thrift.security.qop. With any other value, "
+                 "tidemark connects only to gateways that offer it."},
 };
 static const TideConfigGroup sasl_group = {"hbase.sasl", NULL, NULL, sasl_options, G_N_ELEMENTS(sasl_options)};
 
 static const TideConfigOption keytab_options[] = {
     {"file", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.keytab.file), .example = "/etc/tidemark/tidemark.keytab",
-     .sentence = "A file that kadmin's ktadd has made, with the permissions of a secret (0600 or 0640)."},
+     .sentence = "Keytab file, as kadmin's ktadd writes it. Its mode must be 0600 or 0640, as for every secret."},
     {"credential", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.keytab.credential), .example = "tidemark.keytab",
-     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+     .sentence = "The same as a systemd credential: its name in LoadCredential=."},
 };
 static const TideConfigGroup keytab_group = {"hbase.kerberos.keytab", NULL, NULL, keytab_options,
                                              G_N_ELEMENTS(keytab_options)};
 
 static const TideConfigOption kerberos_options[] = {
     {"keytab", TIDE_CONFIG_SECTION, .section = &keytab_group,
-     .sentence = "Our key. Tickets are got, and got anew, with it alone: no kinit is needed."},
+     .sentence =
+         "Keytab of tidemark's principal. tidemark obtains and renews its tickets with it; kinit is not needed."},
     {"principal", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.principal), .example = "tidemark@EXAMPLE.COM",
-     .sentence = "Who we are. Unless it is set, the keytab's first principal, or the ticket cache's."},
+     .sentence = "Principal of tidemark. Default: the first principal in the keytab, or the one of the ticket cache."},
     {"cache", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.cache), .example = "FILE:/run/tidemark/krb5cc",
-     .sentence = "A ticket cache, as Kerberos names it. Unless it is set, tickets are kept in memory, or, without a "
-                 "keytab, taken from Kerberos's default cache, where somebody has to keep them fresh."},
+     .sentence = "Ticket cache, in Kerberos's notation. Default: memory if `keytab` is set, otherwise Kerberos's "
+                 "default cache, in which you must keep the tickets fresh."},
 };
 static const TideConfigGroup kerberos_group = {"hbase.kerberos", NULL, NULL, kerberos_options,
                                                G_N_ELEMENTS(kerberos_options)};
 
 static const TideConfigOption http_headers_options[] = {
     {"file", TIDE_CONFIG_STRING, AT(hbase.link.http.headers.file), .example = "/etc/tidemark/gateway.headers",
-     .sentence = "A file with the permissions of a secret (0600 or 0640). It is read again for each connection."},
+     .sentence = "File with mode 0600 or 0640, as for every secret. It is read again for each connection."},
     {"credential", TIDE_CONFIG_STRING, AT(hbase.link.http.headers.credential), .example = "gateway.headers",
-     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+     .sentence = "The same as a systemd credential: its name in LoadCredential=."},
 };
 static const TideConfigGroup http_headers_group = {"hbase.http.headers", NULL, NULL, http_headers_options,
                                                    G_N_ELEMENTS(http_headers_options)};
 
 static const TideConfigOption http_options[] = {
     {"host", TIDE_CONFIG_STRING, AT(hbase.link.http.host), .example = "hbase.example.com",
-     .sentence = "The second part of the gateways' principal for SPNEGO (their hbase.thrift.spnego.principal, "
-                 "HTTP/host), where it is not the host in the gateway's address. Requests are authenticated when "
-                 "`hbase.kerberos` is set."},
+     .sentence = "Second component of the gateways' SPNEGO principal (their hbase.thrift.spnego.principal, HTTP/host). "
+                 "Default: the host in the gateway's address. SPNEGO is used when `hbase.kerberos` is set."},
     {"do_as", TIDE_CONFIG_STRING, AT(hbase.link.http.do_as), .example = "ingest",
-     .sentence = "The user on whose behalf all is read and written, so that HBase checks that user's rights. The "
-                 "gateways must allow it: hbase.thrift.support.proxyuser, and hadoop.proxyuser for us."},
+     .sentence =
+         "User on whose behalf tidemark reads and writes; HBase then checks the rights of that user. The gateways must "
+         "allow it with hbase.thrift.support.proxyuser, and hadoop.proxyuser for tidemark's user."},
     {"headers", TIDE_CONFIG_SECTION, .section = &http_headers_group,
-     .sentence = "Lines `NAME: value`, at most 16, which each request bears: for proxies and hosted HBase that know "
-                 "their clients by a key in a header."},
+     .sentence = "Headers that are added to each request, as lines `NAME: value` (at most 16). Use them for a proxy or "
+                 "hosted HBase that identifies its clients by a header."},
 };
 static const TideConfigGroup http_group = {"hbase.http", NULL, NULL, http_options, G_N_ELEMENTS(http_options)};
 
 static const TideConfigOption hbase_options[] = {
     {"gateways", TIDE_CONFIG_GATEWAYS, AT(hbase.gateways), .example = "[\"127.0.0.1:9090\"]",
      .flags = TIDE_CONFIG_REQUIRED | TIDE_CONFIG_RELOADS,
-     .sentence = "HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\"; behind TLS "
-                 "\"thrift+tls://host:port\"; set to HTTP \"http://host:port/path\" or \"https://host:port/path\". "
-                 "Writers are spread over them, and go to the others when one is down. A reload leaves the list "
-                 "to a restart when it also changes how gateways are spoken to, or goes to or from HTTP. Where they "
-                 "speak another protocol (binary, compact) than those before, restart, too."},
+     .sentence = "Addresses of HBase Thrift gateways (thrift2): \"host:port\", \"[v6]:port\" or \"unix:/path\". With "
+                 "TLS: \"thrift+tls://host:port\". Over HTTP: \"http://host:port/path\" or \"https://host:port/path\". "
+                 "Writers are spread over all gateways and move to the others when one fails. A reload does not apply "
+                 "a list that changes to or from HTTP, or arrives together with other connection options. Restart the "
+                 "daemon if the new gateways use another protocol (binary or compact)."},
     {"transport", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = TRANSPORT_FORM, .parse = parse_transport,
      .print = print_transport,
-     .sentence = "How the gateways are spoken to; auto finds out with a few harmless calls. All must use one "
-                 "protocol (binary or compact; over HTTP it is binary), framing may differ."},
-    {"tls", TIDE_CONFIG_SECTION, .section = &tls_group,
-     .sentence = "For gateways behind TLS (1.2 or later), \"https://\" too."},
-    {"sasl", TIDE_CONFIG_SECTION, .section = &sasl_group,
-     .sentence = "For gateways of a kerberised cluster, those with hbase.thrift.security.qop; also behind TLS."},
-    {"kerberos", TIDE_CONFIG_SECTION, .section = &kerberos_group,
-     .sentence = "Who we are towards such gateways, and by SPNEGO towards those of HTTP. Kerberos's own "
-                 "krb5.conf says where the KDC is."},
-    {"http", TIDE_CONFIG_SECTION, .section = &http_group, .sentence = "For gateways that are spoken to by HTTP."},
-    {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
-     .sentence = "Connections to the gateways, one thread each. Every connection holds a thread of its "
-                 "gateway, which "
-                 "has at most 1000."},
-    {"connect_timeout", TIDE_CONFIG_DURATION, AT(hbase.connect_timeout_ms), 100, MINUTE, "3s",
-     .sentence = "Name look-up and connect together. Long enough for a lost packet, which is sent again after 1 s."},
-    {"call_timeout", TIDE_CONFIG_DURATION, AT(hbase.call_timeout_ms), SECOND, 20 * MINUTE, "30s",
-     .sentence = "A call whose reply is not complete by then is given up, and sent again. Longer than a region needs "
-                 "to move: an abandoned call goes on in the gateway and costs HBase as much as one that is awaited."},
-    {"settle", TIDE_CONFIG_DURATION, AT(hbase.settle_ms), SECOND, DAY, "20m",
-     .sentence = "How long the gateway may still be working on an abandoned call: its "
-                 "hbase.client.operation.timeout, 20 minutes unless changed. Only for this long can such a call "
-                 "overwrite a latest value of the same event time, and so long offsets may wait: see docs/metrics.md."},
-    {"max_in_flight_per_region", TIDE_CONFIG_INTEGER, AT(hbase.max_in_flight_per_region), 1, 64, "2",
-     .sentence = "Calls under way for one region: one at work, one on its way. More only queue up in the region "
-                 "server, and let a slow region take all writers."},
-    {"max_cell_size", TIDE_CONFIG_SIZE, AT(hbase.max_cell_bytes), KIB, 64 * MIB, "10MiB",
-     .sentence = "A larger cell rejects the reading. HBase's own limit, hbase.client.keyvalue.maxsize; a row "
-                 "must also "
-                 "fit into batch.max_bytes."},
-    {"region_refresh", TIDE_CONFIG_DURATION, AT(hbase.region_refresh_ms), 5 * SECOND, HOUR, "60s",
-     .sentence = "How often the regions' borders are read. They only decide which rows share a call; a row "
-                 "in the wrong "
-                 "one is written all the same."},
-    {"retry_min", TIDE_CONFIG_DURATION, AT(hbase.retry_min_ms), 1, MINUTE, "100ms",
-     .sentence = "The first pause after a failed call; it doubles with each failure."},
-    {"retry_max", TIDE_CONFIG_DURATION, AT(hbase.retry_max_ms), 100, 10 * MINUTE, "30s",
-     .sentence = "The longest pause. Each is drawn at random from its upper half, so that writers do not "
-                 "come back together."},
-    {"idle_ping", TIDE_CONFIG_DURATION, AT(hbase.idle_ping_ms), SECOND, 55 * SECOND, "30s",
-     .sentence = "A connection that was idle for this long is tried with a cheap call. The gateway cuts connections "
-                 "after 60 s (hbase.thrift.server.socket.read.timeout)."},
-    {"max_connection_age", TIDE_CONFIG_DURATION, AT(hbase.max_connection_age_ms), SECOND, DAY, "10m",
      .sentence =
-         "An older connection is replaced by a fresh one, between two calls; each at an age of its own, drawn "
-         "from the upper half. So load spreads again behind a name or balancer with several gateways, after one "
-         "came back. Where no fresh one can be made, the old one goes on."},
+         "Thrift transport and protocol of the gateways. auto detects them with a few harmless calls. All gateways "
+         "must use the same protocol (binary or compact; always binary over HTTP), but their framing may differ."},
+    {"tls", TIDE_CONFIG_SECTION, .section = &tls_group,
+     .sentence = "Settings of TLS (1.2 or later) to the gateways, also for \"https://\"."},
+    {"sasl", TIDE_CONFIG_SECTION, .section = &sasl_group,
+     .sentence = "Settings of SASL, for gateways of a Kerberos cluster that set hbase.thrift.security.qop. SASL also "
+                 "works over TLS."},
+    {"kerberos", TIDE_CONFIG_SECTION, .section = &kerberos_group,
+     .sentence = "Identity of tidemark for SASL gateways, and for SPNEGO over HTTP. Kerberos finds the KDC through its "
+                 "own krb5.conf."},
+    {"http", TIDE_CONFIG_SECTION, .section = &http_group,
+     .sentence = "Settings for gateways that are reached over HTTP."},
+    {"writers", TIDE_CONFIG_INTEGER, AT(hbase.writers), 1, 256, "4",
+     .sentence = "Number of connections to the gateways, one thread each. Each connection occupies a thread of its "
+                 "gateway, which has at most 1000."},
+    {"connect_timeout", TIDE_CONFIG_DURATION, AT(hbase.connect_timeout_ms), 100, MINUTE, "3s",
+     .sentence = "Maximum time to resolve and connect to a gateway. The default allows for a lost packet, which TCP "
+                 "sends again after 1 s."},
+    {"call_timeout", TIDE_CONFIG_DURATION, AT(hbase.call_timeout_ms), SECOND, 20 * MINUTE, "30s",
+     .sentence = "Maximum time for a complete reply. After it, the call is abandoned and retried. Keep it above the "
+                 "time that a region needs to move: HBase still executes an abandoned call at full cost."},
+    {"uncertain_timeout", TIDE_CONFIG_DURATION, AT(hbase.settle_ms), SECOND, DAY, "20m",
+     .sentence = "How long a gateway may still execute an abandoned call. Set it to the gateway's "
+                 "hbase.client.operation.timeout (20 minutes unless changed). Only within this time can such a call "
+                 "overwrite a latest value of the same event time. Offsets may wait as long; see docs/metrics.md."},
+    {"max_in_flight_per_region", TIDE_CONFIG_INTEGER, AT(hbase.max_in_flight_per_region), 1, 64, "2",
+     .sentence = "Maximum number of simultaneous calls for one region: one executes while the next is on its way. More "
+                 "calls only queue in the region server and let a slow region occupy all writers."},
+    {"max_cell_size", TIDE_CONFIG_SIZE, AT(hbase.max_cell_bytes), KIB, 64 * MIB, "10MiB",
+     .sentence = "Maximum size of a cell. A larger cell rejects the reading. The default is HBase's own limit, "
+                 "hbase.client.keyvalue.maxsize. A row must also fit into batch.max_bytes."},
+    {"region_refresh", TIDE_CONFIG_DURATION, AT(hbase.region_refresh_ms), 5 * SECOND, HOUR, "60s",
+     .sentence = "How often tidemark reads the region boundaries. They only decide which rows share a call; outdated "
+                 "boundaries do no harm."},
+    {"retry_min", TIDE_CONFIG_DURATION, AT(hbase.retry_min_ms), 1, MINUTE, "100ms",
+     .sentence = "First pause after a failed call. It doubles with each failure."},
+    {"retry_max", TIDE_CONFIG_DURATION, AT(hbase.retry_max_ms), 100, 10 * MINUTE, "30s",
+     .sentence = "Maximum pause after a failed call. Each pause is drawn at random from the upper half, so that "
+                 "writers do not retry at the same moment."},
+    {"idle_ping", TIDE_CONFIG_DURATION, AT(hbase.idle_ping_ms), SECOND, 55 * SECOND, "30s",
+     .sentence =
+         "Idle time after which a connection is tested with a cheap call before use. Keep it below the gateway's "
+         "hbase.thrift.server.socket.read.timeout (60 s), after which the gateway closes the connection."},
+    {"max_connection_age", TIDE_CONFIG_DURATION, AT(hbase.max_connection_age_ms), SECOND, DAY, "10m",
+     .sentence = "Maximum age of a connection; then a new one replaces it between two calls. The exact age is drawn at "
+                 "random from the upper half. This rebalances load over the gateways of one host name or load balancer "
+                 "after one of them recovers. If no new connection can be made, the old one is kept."},
 };
 
 static const TideConfigOption csv_options[] = {
     {"columns", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.columns), .example = "[host, ts, cpu]",
      .flags = TIDE_CONFIG_REPEATS,
-     .sentence = "The fields' names, in the order of the values in each line; _ leaves a value out."},
+     .sentence = "Field names, in the order of the values in each line. _ skips a value."},
     {"header", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.header), .default_text = "false",
-     .sentence = "In place of `columns`: the first line of each message names the fields."},
+     .sentence = "Instead of `columns`: the first line of each message contains the field names."},
     {"delimiter", TIDE_CONFIG_STRING, OF_READINGS(decode.csv.delimiter), .example = "\"\\t\"",
-     .sentence = "What stands between values: one byte, such as a semicolon, or \"\\t\" for a tab. Unless it is set, a "
-                 "comma."},
+     .sentence = "Delimiter of values: one byte, for example a semicolon, or \"\\t\" for a tab. Default: a comma."},
     {"quotes", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.quotes), .default_text = "true",
-     .sentence = "A value may stand in quotes (RFC 4180), with any quote in it doubled. false: a quote is a byte like "
-                 "others, as in many files with tabs."},
+     .sentence = "Whether values may be quoted (RFC 4180); a quote inside is doubled. With false, a quote is an "
+                 "ordinary character, as in many tab-separated files."},
     {"null_values", TIDE_CONFIG_TEXTS, OF_READINGS(decode.csv.null_values), .example = "[\"\", NA]",
-     .sentence = "What stands for null, where it has no quotes. Unless it is set, the empty value alone does; []: "
-                 "none does."},
+     .sentence = "Unquoted values that mean null. Default: only the empty value. [] means that no value is null."},
     {"comment", TIDE_CONFIG_STRING, OF_READINGS(decode.csv.comment), .example = "\"#\"",
-     .sentence = "What a line begins with that is a comment, and no reading; so is a `header` that begins with it. It "
-                 "must not begin with what a value may begin with."},
+     .sentence = "Prefix of comment lines, which are skipped. A `header` line with this prefix is also skipped. Choose "
+                 "a prefix with which no value starts."},
     {"skip_lines", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_lines), 0, 1000, "0",
-     .sentence =
-         "Lines of each message before its header, or before its first values, that are passed over, such as the "
-         "name of a logger. Empty lines and comments do not count. `load` expects them once, at the beginning of a "
-         "file."},
+     .sentence = "Number of lines to skip at the start of each message, before the header or the first values, for "
+                 "example the name of a logger. Empty lines and comments are not counted. `load` expects these lines "
+                 "once, at the start of a file."},
     {"skip_after_header", TIDE_CONFIG_INTEGER, OF_READINGS(decode.csv.skip_after_header), 0, 1000, "0",
-     .sentence = "With `header`: lines after it that are passed over, such as one of units."},
+     .sentence = "Number of lines to skip after the `header`, for example a line of units."},
     {"trim", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.trim), .default_text = "false",
-     .sentence = "Spaces and tabs around names and values are left out, outside of quotes."},
+     .sentence = "Removes spaces and tabs around names and values, but not inside quotes."},
     {"decimal_comma", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.csv.decimal_comma), .default_text = "false",
-     .sentence =
-         "A number has a comma where others have a point: 1,5 is the number 1.5, and 1.234, which may mean 1234, "
-         "is a text. The delimiter must be another byte."},
+     .sentence = "Numbers use a decimal comma: 1,5 is the number 1.5. 1.234 is ambiguous (1234?) and therefore a text. "
+                 "The delimiter must not be a comma."},
 };
 static const TideConfigGroup csv_group = {"readings.csv", NULL, NULL, csv_options, G_N_ELEMENTS(csv_options)};
 
 static const TideConfigOption influx_options[] = {
     {"tag_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.influx.tag_prefix), .example = "tag_",
-     .sentence =
-         "What the names of all tags begin with, so that a tag may be called `time` or `measurement`, or as a field "
-         "of its line. `$tags` has their names without it."},
+     .sentence = "Prefix for the names of all tags. It allows a tag that is called `time` or `measurement`, or like a "
+                 "field of its line. The names in `$tags` do not have the prefix."},
     {"field_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.influx.field_prefix), .example = "value_",
-     .sentence = "The same of all fields of a line."},
+     .sentence = "Prefix for the names of all fields."},
 };
 static const TideConfigGroup influx_group = {"readings.influx", NULL, NULL, influx_options,
                                              G_N_ELEMENTS(influx_options)};
 
 static const TideConfigOption registry_password_options[] = {
     {"file", TIDE_CONFIG_STRING, OF_READINGS(registry.password.file), .example = "/etc/tidemark/registry.password",
-     .sentence = "A file with the permissions of a secret (0600 or 0640). It is read again for each question."},
+     .sentence = "File with mode 0600 or 0640, as for every secret. It is read again for each request."},
     {"credential", TIDE_CONFIG_STRING, OF_READINGS(registry.password.credential), .example = "registry.password",
-     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+     .sentence = "The same as a systemd credential: its name in LoadCredential=."},
 };
 static const TideConfigGroup registry_password_group = {
     "readings.registry.password", NULL, NULL, registry_password_options, G_N_ELEMENTS(registry_password_options)};
 
 static const TideConfigOption registry_options[] = {
     {"url", TIDE_CONFIG_STRING, OF_READINGS(registry.url), .example = "https://registry.example.com:8081",
-     .sentence = "Where the registry is, with any path in front of /schemas."},
+     .sentence = "Base URL of the registry, including any path before /schemas."},
     {"user", TIDE_CONFIG_STRING, OF_READINGS(registry.user), .example = "tidemark",
-     .sentence = "Who asks, by basic authentication."},
-    {"password", TIDE_CONFIG_SECTION, .section = &registry_password_group, .sentence = "The user's password."},
+     .sentence = "User for basic authentication."},
+    {"password", TIDE_CONFIG_SECTION, .section = &registry_password_group, .sentence = "Password of the user."},
     {"ca", TIDE_CONFIG_STRING, OF_READINGS(registry.ca), .example = "/etc/tidemark/registry-ca.pem",
-     .sentence = "What must have signed the registry's certificate, in PEM form. Unless it is set, what the system "
-                 "trusts."},
+     .sentence =
+         "PEM file with the authority that signed the registry's certificate. Default: the system's authorities."},
 };
 static const TideConfigGroup registry_group = {"readings.registry", NULL, NULL, registry_options,
                                                G_N_ELEMENTS(registry_options)};
 
 static const TideConfigOption readings_options[] = {
     {"format", TIDE_CONFIG_CHOICE, OF_READINGS(decode.format), .default_text = "json", .choices = formats,
-     .sentence = "json: one object, a list of objects, or objects one after the other (a line each, say). influx: "
-                 "InfluxDB's line protocol, a reading a line. csv: values with commas, tabs or the like between them, "
-                 "a reading a line. msgpack: MessagePack, maps where JSON has objects. avro: Avro's binary encoding, a "
-                 "record or an array of them. protobuf: one message of a descriptor set."},
+     .sentence = "Format of a message. json: an object, a list of objects, or several objects one after the other. "
+                 "influx: InfluxDB's line protocol, one reading per line. csv: delimited values, one reading per line. "
+                 "msgpack: MessagePack, with maps as JSON's objects. avro: Avro's binary encoding, a record or an "
+                 "array of records. protobuf: one message of a descriptor set."},
     {"schema", TIDE_CONFIG_STRING, OF_READINGS(decode.schema_file), .example = "reading.avsc",
      .sentence =
-         "Of Avro, the file with the schema by which all messages were written, each nothing but its record, or an "
-         "object container file that has it in its head; of "
-         "protobuf, the descriptor set, by protoc --include_imports --descriptor_set_out. A relative path begins "
-         "where this file is. It is read at the start."},
+         "Schema file for avro and protobuf, read at startup. Avro: the writer's schema, or an object container file "
+         "whose header contains it; messages are bare records. Protobuf: a descriptor set, from protoc "
+         "--include_imports --descriptor_set_out. A relative path starts at the configuration's directory."},
     {"message", TIDE_CONFIG_STRING, OF_READINGS(decode.message), .example = "plant.Reading",
-     .sentence =
-         "Of protobuf, the full name of the message. With `framing: confluent`, any message of its file may come, "
-         "and without it those of the set's last file."},
+     .sentence = "Full name of the protobuf message. With `framing: confluent`, the default is any message of its "
+                 "file, which is the last file of the set if `message` is not set."},
     {"framing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.framing), .default_text = "none", .choices = framings,
      .sentence =
-         "Of JSON and protobuf, what stands in front of a message: nothing, or what Confluent's serializers write "
-         "there. The schema's number in it is not looked up. With a registry, Avro always has it."},
+         "Header before each JSON or protobuf message: none, or the one that Confluent's serializers write. tidemark "
+         "does not look up its schema number. Avro messages with a `registry` always have the header."},
     {"registry", TIDE_CONFIG_SECTION, .section = &registry_group,
-     .sentence =
-         "In place of `schema`: a schema registry with Confluent's API, where each message begins with the number "
-         "of its schema."},
+     .sentence = "Instead of `schema`: a schema registry with Confluent's API. Each message starts with the number of "
+                 "its schema."},
     {"root", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.root), .example = "payload",
-     .sentence =
-         "Of an envelope, the member that holds the reading, or a list of readings; what stands beside it is left "
-         "out. Inside of others, the names joined by the separator: payload/after."},
+     .sentence = "Path to the member of an envelope that contains the reading or a list of readings; the other members "
+                 "are ignored. Join nested names with `separator`: payload/after."},
     {"each", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.each), .example = "devices/readings",
-     .sentence =
-         "The way to the readings, from `root` on: names of members joined by the separator, each of an object, "
-         "or of a list whose items are taken one by one. {NAME} takes every member of an object, whose name "
-         "becomes the field NAME. What stands around the readings on each level is a field of theirs, behind "
-         "the names before it."},
+     .sentence = "Path from `root` to the readings. It names members, joined by `separator`, that are objects or "
+                 "lists; a list produces one reading per item. {NAME} matches every member of an object and stores the "
+                 "member's name in the field NAME. Members beside the path at each level become fields of every "
+                 "reading, prefixed with the path up to that level."},
     {"positions", TIDE_CONFIG_TEXTS, OF_READINGS(decode.layout.positions), .example = "[ts, temp, _]",
      .flags = TIDE_CONFIG_REPEATS,
-     .sentence = "A reading may be a list of values, whose names these are, in their order; _ leaves one out. A value "
-                 "that is no list is a list of one."},
+     .sentence = "Field names for readings that are lists of values, in order. _ skips a value. A reading that is not "
+                 "a list counts as a list with one value."},
     {"zip", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.layout.zip), .default_text = "false",
-     .sentence = "What `each` leads to is an object with lists of one length, whose first values make the first "
-                 "reading, and so on. What is no list in it is a field of each."},
+     .sentence = "`each` leads to an object with lists of equal length. The first values of all lists form the first "
+                 "reading, and so on. A member that is not a list becomes a field of every reading."},
     {"outer_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.outer_prefix), .example = "event/",
-     .sentence =
-         "In front of the names of what stands around the readings of `each`, where readings have the same names."},
+     .sentence = "Prefix for the fields from outside the readings of `each`. Set it if they have the same names as "
+                 "fields of the readings."},
     {"on_missing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.layout.on_missing), .default_text = "reject",
      .choices = missing_policies,
-     .sentence = "What it means that a name of `root` or `each` is absent or null: the message is rejected; or nothing "
-                 "is to be read there (skip), and it counts as a reading that no table takes; or the object that lacks "
-                 "it is itself a reading (reading)."},
-    {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "With `format: csv`: how a line is written."},
+     .sentence = "What happens if a member of `root` or `each` is absent or null. reject rejects the message. skip "
+                 "reads nothing there and counts one reading that no table uses. reading uses the object without that "
+                 "member as a reading."},
+    {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "How a line is written, with `format: csv`."},
     {"influx", TIDE_CONFIG_SECTION, .section = &influx_group,
-     .sentence = "With `format: influx`: what tags and fields are called."},
+     .sentence = "Names of tags and fields, with `format: influx`."},
     {"separator", TIDE_CONFIG_STRING, OF_READINGS(decode.separator), .default_text = "/",
-     .sentence = "Joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
+     .sentence = "Text that joins the names of nested objects: {\"cpu\": {\"user\": 1}} is the field cpu/user."},
     {"booleans", TIDE_CONFIG_CHOICE, OF_READINGS(decode.booleans), .default_text = "text", .choices = boolean_forms,
-     .sentence = "true and false are stored as these words, or as 1 and 0."},
+     .sentence = "Whether booleans are stored as true and false, or as 1 and 0."},
     {"arrays", TIDE_CONFIG_CHOICE, OF_READINGS(decode.arrays), .default_text = "json", .choices = array_forms,
-     .sentence = "A list inside of a reading is stored as its JSON text, as one field for each item (name/0, "
-                 "name/1), "
-                 "or rejects the message."},
+     .sentence = "How a list inside a reading is stored: as its JSON text, or as one field per item (name/0, name/1). "
+                 "reject rejects the message."},
     {"null_values", TIDE_CONFIG_TEXTS, OF_READINGS(decode.fields.null_values), .example = "[NaN, \"\", N/A]",
-     .sentence = "Texts and numbers that mean null: their fields are left out. With NaN among them, so is a floating "
-                 "point number that is not finite, which otherwise is a bad value."},
+     .sentence = "Texts and numbers that mean null. NaN in this list also covers every floating-point number that is "
+                 "not finite; without it, such a number is a bad value."},
     {"fields", TIDE_CONFIG_STRUCTURE, OF_READINGS(decode.fields.steps_yaml), .form = "list of steps",
      .example = "- { open: objectJSON }",
-     .sentence = "Steps that make other fields of the fields of a reading, one after the other, before times, "
-                 "conditions, keys and columns use them."},
+     .sentence = "Steps that derive fields from the fields of a reading. They run in order, before times, conditions, "
+                 "keys and columns are evaluated."},
     {"max_message_size", TIDE_CONFIG_SIZE, OF_READINGS(decode.max_message_bytes), KIB, 64 * MIB, "1MiB",
-     .sentence = "A larger message is rejected before it is parsed. Kafka's own default limit, message.max.bytes."},
+     .sentence = "Maximum size of a message. A larger message is rejected unparsed. The default is Kafka's own limit, "
+                 "message.max.bytes."},
     {"max_depth", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_depth), 1, 256, "32",
-     .sentence = "Objects and lists in one another."},
+     .sentence = "Maximum nesting depth of objects and lists."},
     {"max_fields", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_fields), 1, 65536, "1024",
-     .sentence = "Fields of one reading, nested ones counted."},
+     .sentence = "Maximum number of fields in a reading, including nested ones."},
     {"max_readings", TIDE_CONFIG_INTEGER, OF_READINGS(decode.max_readings), 1, 1000000, "10000",
-     .sentence = "Readings in one message."},
+     .sentence = "Maximum number of readings in a message."},
     {"on_bad_message", TIDE_CONFIG_CHOICE, OF_READINGS(on_bad_message), .default_text = "dead_letter",
      .choices = bad_message_policies,
-     .sentence = "A message that cannot be used is kept as a dead letter (dead_letter), or halts its partition (stop) "
-                 "until somebody has looked, or is counted, logged and left out (skip)."},
+     .sentence = "What happens to a message that cannot be used. dead_letter keeps it as a dead letter. stop halts its "
+                 "partition until an operator decides. skip counts, logs and discards it."},
     {"on_bad_reading", TIDE_CONFIG_CHOICE, OF_READINGS(decode.on_bad_reading), .default_text = "message",
      .choices = bad_reading_policies,
-     .sentence =
-         "What one bad reading of several in a message takes with it: the whole message, or only itself "
-         "(reading). What on_bad_message says is then done to the reading, and the others are written. A message "
-         "that cannot be read to its end is bad as a whole."},
+     .sentence = "Scope of a bad reading: `message` rejects the whole message, `reading` only that reading. "
+                 "`on_bad_message` then applies to what was rejected. A message that cannot be parsed to its end is "
+                 "always rejected as a whole."},
     {"time", TIDE_CONFIG_SECTION, OF_READINGS(time), .section = &tide_time_options,
-     .sentence = "The event time of a reading."},
+     .sentence = "Event time of a reading."},
 };
 
-const TideConfigGroup tide_readings_options = {"readings", "What is in a message?", NULL, readings_options,
+const TideConfigGroup tide_readings_options = {"readings", "What does a message contain?", NULL, readings_options,
                                                G_N_ELEMENTS(readings_options)};
 
 static const TideConfigOption source_options[] = {
     {"topics", TIDE_CONFIG_TOPICS, OF_SOURCE(topics), .example = "[metrics]", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The topics to read, or patterns, as in `kafka.topics`. A topic is read by one source."},
+     .sentence = "Topics to read, or patterns, as in `kafka.topics`. Each topic belongs to one source."},
     {"readings", TIDE_CONFIG_STRUCTURE, .form = "as `readings`", .example = "{ time: { field: ts, format: epoch_ms } }",
-     .sentence = "What is in a message of these topics: format, time, limits, and what becomes of a bad one."},
+     .sentence = "Contents of these topics' messages: format, time, limits, and the handling of bad messages."},
     {"when", TIDE_CONFIG_STRUCTURE, .form = "condition, or list of them", .example = "{ field: type, equals: quote }",
-     .sentence = "Only readings for which all of these hold are taken, by whatever table."},
+     .sentence = "Conditions that a reading must meet. Other readings are skipped for all tables."},
 };
 const TideConfigGroup tide_source_options = {"sources.SOURCE", NULL, NULL, source_options,
                                              G_N_ELEMENTS(source_options)};
 
 static const TideConfigOption dead_letters_options[] = {
     {"topic", TIDE_CONFIG_STRING, AT(dead_letters.topic), .example = "metrics-dead-letters",
-     .sentence = "A Kafka topic for what can never be written, on the brokers that are read from. Without it, "
-                 "dead letters go to a local file."},
+     .sentence = "Kafka topic for messages and rows that can never be written, on the same brokers. Default: dead "
+                 "letters go to a local file."},
     {"file", TIDE_CONFIG_STRING, AT(dead_letters.file), .example = "/var/lib/tidemark/dead-letters.jsonl",
-     .sentence = "A file for them, where there is no topic. Unless it is set, dead-letters.jsonl in the state "
-                 "directory that systemd gives; without one, beside this file, named after it "
-                 "(tidemark.dead-letters.jsonl)."},
+     .sentence =
+         "Local file for dead letters if no `topic` is set. Default: dead-letters.jsonl in systemd's state directory. "
+         "Without a state directory it is next to the configuration and named after it (tidemark.dead-letters.jsonl)."},
     {"max_file_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_file_bytes), 64 * KIB, 64 * GIB, "64MiB",
      .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "A file of this size gets a number behind its name (.1, .2 and so on, the greatest is the newest), "
-                 "and a new one is begun."},
+     .sentence = "Size at which the file is rotated. The full file gets a numeric suffix (.1, .2, ...); the highest "
+                 "number is the newest."},
     {"max_size", TIDE_CONFIG_SIZE, AT(dead_letters.max_bytes), 64 * KIB, 1024 * GIB, "1GiB",
      .flags = TIDE_CONFIG_RELOADS,
-     .sentence =
-         "All files together. When they are full, the next dead letter pauses all partitions until some are removed."},
+     .sentence = "Maximum size of all dead-letter files together. When they are full, the next dead letter pauses all "
+                 "partitions until you remove some."},
     {"max_ratio", TIDE_CONFIG_CUSTOM, .default_text = "0.1", .form = "a number above 0 and up to 1",
      .parse = parse_ratio, .print = print_ratio, .flags = TIDE_CONFIG_RELOADS,
-     .sentence =
-         "When more than this share of the messages become dead letters, and they are at least 100 in the window, "
-         "something is wrong with the configuration rather than with them: nothing more is kept until a "
-         "restart, or until a reload with a ratio that is high enough. 1: no bound."},
+     .sentence = "Maximum share of messages that may become dead letters within `window`. It applies from 100 dead "
+                 "letters on. A higher share suggests a wrong configuration: tidemark keeps no more dead letters until "
+                 "a restart, or a reload with a higher ratio. 1 means no limit."},
     {"window", TIDE_CONFIG_DURATION, AT(dead_letters.window_ms), SECOND, DAY, "60s", .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "The time over which max_ratio is looked at."},
+     .sentence = "Period over which max_ratio is calculated."},
 };
 
 static const TideConfigOption batch_options[] = {
     {"max_rows", TIDE_CONFIG_INTEGER, AT(batch.max_rows), 1, 10000, "2000", .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "Rows in one call."},
+     .sentence = "Maximum number of rows in a call."},
     {"max_bytes", TIDE_CONFIG_SIZE, AT(batch.max_bytes), 4 * KIB, TIDE_BATCH_MAX_BYTES, "1MiB",
      .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "Encoded size of one call, and so of the largest row. A framed gateway cuts the connection "
-                 "at 2 MiB, "
-                 "its max_frame_size_in_mb."},
+     .sentence = "Maximum encoded size of a call, and therefore of a row. A framed gateway closes the connection at 2 "
+                 "MiB (its max_frame_size_in_mb)."},
     {"max_age", TIDE_CONFIG_DURATION, AT(batch.max_age_ms), 1, MINUTE, "50ms", .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "A row waits for others this long at the most. A longer wait makes calls of slow streams larger, and "
-                 "everything later."},
+     .sentence = "Maximum time a row waits for others to share its call. A longer time makes the calls of slow streams "
+                 "larger and delays all rows."},
     {"latest_window", TIDE_CONFIG_DURATION, AT(batch.latest_window_ms), 0, MINUTE, "5ms", .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "A row of a latest table waits this long for newer values, which replace it in memory. Longer saves "
-                 "writes where a key has several readings in that time; under load the daemon makes it longer by "
-                 "itself."},
+     .sentence = "Time a row of a latest table waits for newer values, which replace it in memory. A longer time saves "
+                 "writes if a key has several readings within it. Under load the daemon extends it automatically."},
     {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
      .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "The longest that such a row waits while a backlog is read, at most half of what its reading is late "
-                 "by, or while writes take long, at most four times as long as one takes."},
+     .sentence = "Upper limit of the automatic extension. While a backlog is read, a row waits at most half of its "
+                 "reading's delay; while writes are slow, at most four times the duration of a write."},
 };
 
 static const TideConfigOption limits_options[] = {
     {"memory", TIDE_CONFIG_SIZE, AT(limits.memory_bytes), 16 * MIB, 1024 * GIB, "256MiB", .flags = TIDE_CONFIG_RELOADS,
-     .sentence =
-         "For all that is between Kafka and HBase: fetched, waiting, sent and not acknowledged. At "
-         "this bound no more is read. What the process needs besides: see docs/operate.md. Unless it is set, at "
-         "most a quarter of what the process's cgroup may take. The quarter of it that Kafka's client fetches "
-         "ahead is set at the start; a reload changes the rest."},
+     .sentence = "Budget for everything between Kafka and HBase: messages and rows that are fetched, waiting, or sent "
+                 "and unacknowledged. When it is reached, reading pauses. docs/operate.md lists what the process needs "
+                 "in addition. The default is at most a quarter of the cgroup's memory limit. Kafka's client may fetch "
+                 "ahead a quarter of the budget; a reload does not change that quarter."},
     {"drain_timeout", TIDE_CONFIG_DURATION, AT(limits.drain_timeout_ms), SECOND, 10 * MINUTE, "30s",
      .flags = TIDE_CONFIG_RELOADS,
-     .sentence = "How long a stop waits for HBase to acknowledge what was sent. What is not is read again at "
-                 "the next "
-                 "start. Keep the unit's TimeoutStopSec above it."},
+     .sentence = "Maximum time that a stop waits for HBase to acknowledge rows in flight. The others are read again "
+                 "after the next start. Keep the unit's TimeoutStopSec above it."},
     {"rows_per_second", TIDE_CONFIG_INTEGER, AT(limits.rows_per_second), 0, 100000000, "0",
      .flags = TIDE_CONFIG_RELOADS,
      .sentence = "Maximum number of rows that the daemon sends to HBase per second, retries included; 0: no limit. "
@@ -648,27 +634,27 @@ static const TideConfigOption limits_options[] = {
 
 static const TideConfigOption http_key_options[] = {
     {"file", TIDE_CONFIG_STRING, AT(service.http_tls.key.file), .example = "/etc/tidemark/metrics.key",
-     .sentence = "A file in PEM form, without a passphrase, with the permissions of a secret (0600 or 0640)."},
+     .sentence = "PEM file without a passphrase. Its mode must be 0600 or 0640, as for every secret."},
     {"credential", TIDE_CONFIG_STRING, AT(service.http_tls.key.credential), .example = "metrics.key",
-     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+     .sentence = "The same as a systemd credential: its name in LoadCredential=."},
 };
 static const TideConfigGroup http_key_group = {"service.http_tls.key", NULL, NULL, http_key_options,
                                                G_N_ELEMENTS(http_key_options)};
 
 static const TideConfigOption http_tls_options[] = {
     {"certificate", TIDE_CONFIG_STRING, AT(service.http_tls.certificate), .example = "/etc/tidemark/metrics.pem",
-     .sentence = "Our certificate, in PEM form, and behind it those that lead from it to its authority. It, and its "
-                 "key, are read again when they change, for the connections that come then."},
-    {"key", TIDE_CONFIG_SECTION, .section = &http_key_group, .sentence = "The certificate's private key."},
+     .sentence = "PEM file with the server's certificate, followed by its intermediate certificates. Certificate and "
+                 "key are read again when they change, for new connections."},
+    {"key", TIDE_CONFIG_SECTION, .section = &http_key_group, .sentence = "Private key of the certificate."},
 };
 static const TideConfigGroup http_tls_group = {"service.http_tls", NULL, NULL, http_tls_options,
                                                G_N_ELEMENTS(http_tls_options)};
 
 static const TideConfigOption http_users_options[] = {
     {"file", TIDE_CONFIG_STRING, AT(service.http_users.file), .example = "/etc/tidemark/metrics.users",
-     .sentence = "A file with the permissions of a secret (0600 or 0640). It is read again when it changes."},
+     .sentence = "File with mode 0600 or 0640, as for every secret. It is read again when it changes."},
     {"credential", TIDE_CONFIG_STRING, AT(service.http_users.credential), .example = "metrics.users",
-     .sentence = "The same as a systemd credential, by the name that LoadCredential= gives it."},
+     .sentence = "The same as a systemd credential: its name in LoadCredential=."},
 };
 static const TideConfigGroup http_users_group = {"service.http_users", NULL, NULL, http_users_options,
                                                  G_N_ELEMENTS(http_users_options)};
@@ -676,40 +662,40 @@ static const TideConfigGroup http_users_group = {"service.http_users", NULL, NUL
 static const TideConfigOption service_options[] = {
     {"http", TIDE_CONFIG_CUSTOM, .default_text = "127.0.0.1:9464",
      .form = "an address and port, `unix:` and a path, or `off`", .parse = parse_http, .print = print_http,
-     .sentence = "Where the page (/), /status, /metrics, /healthz and /readyz are served: \"127.0.0.1:9464\", "
-                 "\"[::1]:9464\", \"unix:/run/tidemark/http.socket\", or off. If other machines can reach it, it needs "
-                 "`http_users` or `http_tls`."},
-    {"http_tls", TIDE_CONFIG_SECTION, .section = &http_tls_group, .sentence = "Serves by HTTPS (TLS 1.2 or later)."},
+     .sentence = "Address of the HTTP server for the page (/), /status, /metrics, /healthz and /readyz: "
+                 "\"127.0.0.1:9464\", \"[::1]:9464\", \"unix:/run/tidemark/http.socket\", or off. If other machines "
+                 "can reach it, `http_users` or `http_tls` is required."},
+    {"http_tls", TIDE_CONFIG_SECTION, .section = &http_tls_group, .sentence = "Serves HTTPS (TLS 1.2 or later)."},
     {"http_users", TIDE_CONFIG_SECTION, .section = &http_users_group,
-     .sentence = "Who may ask, for each of the pages: a file with a line NAME:HASH for each, where HASH is of a "
-                 "password, as `htpasswd -nB NAME` or `mkpasswd` write it, or the SHA-256 of a bearer token in hex."},
+     .sentence = "Users of all pages, one line NAME:HASH each. HASH is a password hash, as `htpasswd -nB NAME` or "
+                 "`mkpasswd` prints it, or the hexadecimal SHA-256 of a bearer token."},
     {"http_allow_open", TIDE_CONFIG_BOOLEAN, AT(service.http_allow_open), .default_text = "false",
-     .sentence = "Lets other machines reach `http` without a password and without TLS."},
+     .sentence = "Allows `http` to be reachable from other machines without a password and without TLS."},
     {"http_socket_mode", TIDE_CONFIG_CUSTOM, .default_text = "0660", .form = "permission bits in octal",
      .parse = parse_socket_mode, .print = print_socket_mode,
-     .sentence = "Who may connect where `http` is a Unix socket: its owner and its group, unless changed."},
+     .sentence = "Permission bits of the Unix socket that `http` names. The default admits the owner and the group."},
     {"log_level", TIDE_CONFIG_CHOICE, AT(service.log_level), .default_text = "info", .choices = log_levels,
-     .flags = TIDE_CONFIG_RELOADS, .sentence = "The least severe events that are logged."},
+     .flags = TIDE_CONFIG_RELOADS, .sentence = "Lowest severity of the events that are logged."},
     {"log_format", TIDE_CONFIG_CHOICE, AT(service.log_format), .default_text = "auto", .choices = log_formats,
-     .sentence = "auto: the journal under systemd, else text on standard error."},
+     .sentence = "Format of the log. auto logs to the journal under systemd, otherwise as text to standard error."},
     {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,
      .sentence =
-         "When a topic, table or family is missing at the start, or Kafka denies access: wait for it and say "
-         "so, or end with an error. A server that cannot be reached is waited for; with `fail`, HBase for a minute, "
-         "and Kafka's group for `kafka.max_poll_interval` and 15 s. `run --until-end` is always as with `fail`."},
+         "What happens at startup if a topic, table or family is missing, or Kafka denies access. wait reports the "
+         "problem and retries; fail exits with an error. Both wait for an unreachable server: fail waits a minute for "
+         "HBase, and `kafka.max_poll_interval` plus 15 s for Kafka's group. `run --until-end` always uses fail."},
 };
 
 static const TideConfigGroup kafka_group = {"kafka", "Where do readings come from?", NULL, kafka_options,
                                             G_N_ELEMENTS(kafka_options)};
-static const TideConfigGroup hbase_group = {"hbase", "Where do rows go?", NULL, hbase_options,
+static const TideConfigGroup hbase_group = {"hbase", "Where are rows written?", NULL, hbase_options,
                                             G_N_ELEMENTS(hbase_options)};
-static const TideConfigGroup dead_letters_group = {"dead_letters", "What becomes of messages that cannot be written?",
+static const TideConfigGroup dead_letters_group = {"dead_letters", "What happens to messages that cannot be written?",
                                                    NULL, dead_letters_options, G_N_ELEMENTS(dead_letters_options)};
-static const TideConfigGroup batch_group = {"batch", "How are rows gathered into calls?", NULL, batch_options,
+static const TideConfigGroup batch_group = {"batch", "How are rows combined into calls?", NULL, batch_options,
                                             G_N_ELEMENTS(batch_options)};
-static const TideConfigGroup limits_group = {"limits", "How much may be under way?", NULL, limits_options,
+static const TideConfigGroup limits_group = {"limits", "How much may be in flight?", NULL, limits_options,
                                              G_N_ELEMENTS(limits_options)};
-static const TideConfigGroup service_group = {"service", "How is the daemon watched?", NULL, service_options,
+static const TideConfigGroup service_group = {"service", "How is the daemon monitored?", NULL, service_options,
                                               G_N_ELEMENTS(service_options)};
 
 static const TideConfigOption top_options[] = {
@@ -722,8 +708,8 @@ static const TideConfigOption top_options[] = {
                 "telegraf:\n"
                 "  topics: [\"^telegraf[.]\"]\n"
                 "  readings: { format: influx }",
-     .sentence = "Several topics with readings of their own, each under a name, in place of `kafka.topics` and "
-                 "`readings`. A table takes from all, or from those that its `sources` names."},
+     .sentence = "Named sources: topics, each with its own `readings`. They replace `kafka.topics` and `readings`. A "
+                 "table uses all sources, or those that its `sources` names."},
     {"tables", TIDE_CONFIG_STRUCTURE, AT(tables_yaml),
      .example = "METRIC:\n"
                 "  key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
@@ -733,8 +719,8 @@ static const TideConfigOption top_options[] = {
                 "  key: [{ field: host }]\n"
                 "  columns: { family: M, from: \"*\" }",
      .flags = TIDE_CONFIG_IN_SAMPLE,
-     .sentence = "The tables that a reading is written to: how its row key is made, and which fields become "
-                 "columns."},
+     .sentence =
+         "The tables that each reading is written to: how the row key is built, and which fields become columns."},
     {"hbase", TIDE_CONFIG_SECTION, .section = &hbase_group},
     {"dead_letters", TIDE_CONFIG_SECTION, .section = &dead_letters_group},
     {"batch", TIDE_CONFIG_SECTION, .section = &batch_group},

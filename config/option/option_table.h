@@ -6,20 +6,20 @@
 
 G_BEGIN_DECLS
 
-/* The top of the file; its options are the sections. Values are stored in a TideConfig. */
+/* The top of the file; its options are the sections. It fills a TideConfig. */
 extern const TideConfigGroup tide_config_top;
 
-/* Of `readings`: a TideReadingsConfig. */
+/* Options of `readings`; they fill a TideReadingsConfig. */
 extern const TideConfigGroup tide_readings_options;
 
-/* Of a source: a TideConfigSource, but for `readings` and `when`. */
+/* Options of a source except `readings` and `when`; they fill a TideConfigSource. */
 extern const TideConfigGroup tide_source_options;
 
-/* As the option readings.format names it. */
+/* The name of @format in the option readings.format. */
 const char *tide_config_format_name(TideReadingFormat format);
 
-/* The largest request a framed gateway takes is 2 MiB (hbase.regionserver.thrift.framed.max_frame_size_in_mb); what is
- * left is for the call's header and for a last row that is a little larger than reckoned. */
+/* The largest request of a framed gateway is 2 MiB (hbase.regionserver.thrift.framed.max_frame_size_in_mb). The rest is
+ * for the call's header and for a last row that is slightly larger than calculated. */
 #define TIDE_BATCH_MAX_BYTES (1984 * 1024)
 
 G_END_DECLS

@@ -10,7 +10,7 @@ typedef struct Unit {
   guint64 factor;
 } Unit;
 
-/* The largest first: what is written takes the first that divides. */
+/* The largest unit first: output uses the first one that divides the value. */
 static const Unit duration_units[] = {
     {"d", 86400000}, {"h", 3600000}, {"m", 60000}, {"s", 1000}, {"ms", 1},
 };
@@ -21,8 +21,7 @@ static const Unit size_units[] = {
     {"", 1},
 };
 
-/* The digits that @text begins with; @ret_rest is what follows. FALSE when there are none or they overflow.
- */
+/* Reads the leading digits of @text; @ret_rest points after them. FALSE if there are none or they overflow. */
 static gboolean
 read_digits(const char *text, guint64 *ret_number, const char **ret_rest)
 {
@@ -38,7 +37,8 @@ read_digits(const char *text, guint64 *ret_number, const char **ret_rest)
   return at != text;
 }
 
-/* The number times the unit that follows it; FALSE when that is not one of @units, or overflows. */
+/* Multiplies the number by the unit that follows it; FALSE if the unit is not one of @units, or the result
+ * overflows. */
 static gboolean
 read_with_unit(const char *text, const Unit *units, gsize n_units, guint64 *ret_value)
 {
@@ -66,11 +66,12 @@ format_with_unit(guint64 value, const Unit *units, gsize n_units)
   return NULL;
 }
 
-/* What may be longer is seldom said in seconds. */
+/* Longer durations are seldom written in seconds. */
 #define LONG_MS (365 * G_GINT64_CONSTANT(86400000))
 
-/* Names the two units that the number without one was likely meant in, the likelier first: the largest that goes into
- * the default more than once, and the next smaller, which is likelier where the number reaches the default in it. */
+/* Names the two units that a number without a unit probably means, the likelier one first. Candidates are the largest
+ * unit that fits into the default more than once, and the next smaller one. The smaller one is likelier if the number
+ * reaches the default in it. */
 static gboolean
 fail_without_unit(const char *text, guint64 number, gint64 default_ms, gint64 max_ms, GError **error)
 {
@@ -108,7 +109,7 @@ tide_duration_format(gint64 duration_ms)
   return text != NULL ? text : g_strdup("0s");
 }
 
-/* The size with the unit that "32MB", "200k" or "1mib" most likely stands for. (transfer full); NULL: it is none */
+/* The size with the unit that "32MB", "200k" or "1mib" probably means. (transfer full); NULL: it is not a size */
 static char *
 meant_size(const char *text)
 {
@@ -161,8 +162,8 @@ tide_number_parse(const char *text, guint64 *ret_number, GError **error)
 static GDateTime *
 read_date_time(const char *text)
 {
-  /* The shortest full time is "2026-01-01T00:00:00Z". GLib would also take forms without hyphens, week dates
-   * and times without zone, whose meaning depends on the machine. */
+  /* The shortest full time is "2026-01-01T00:00:00Z". GLib would also accept forms without hyphens, week dates and
+   * times without a zone, whose meaning depends on the machine. */
   if (strlen(text) < 10 || text[4] != '-' || text[7] != '-' || !g_ascii_isdigit(text[9]))
     return NULL;
   if (text[10] != '\0')
@@ -178,7 +179,7 @@ tide_epoch_parse(const char *text, gint64 *ret_epoch_ms, GError **error)
 
   if (time == NULL)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "must be a date or time with zone such as '2026-01-01' or '2026-01-01T00:00:00Z'");
+                     "must be a date, or a time with a zone, such as '2026-01-01' or '2026-01-01T00:00:00Z'");
   *ret_epoch_ms = g_date_time_to_unix(time) * 1000 + g_date_time_get_microsecond(time) / 1000;
   return TRUE;
 }

@@ -1,20 +1,19 @@
-/* Values with units, as the operator writes them: "500ms", "1MiB", "2026-01-01". Reads and writes them; what is written
- * reads back as the same value. Errors are TIDE_ERROR_CONFIG and hold only what is wrong, for a caller that names the
- * option. */
+/* Values with units, as the operator writes them: "500ms", "1MiB", "2026-01-01". Written values read back unchanged.
+ * Errors are TIDE_ERROR_CONFIG and contain only the reason; the caller names the option. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* A whole number and one of ms, s, m, h, d. A number without unit is refused: nobody can tell what it means.
- * @default_ms, @max_ms: what holds without it, and the longest that fits here, 0: not known; by the default, or else
- * the longest, the error says which units were likely meant */
+/* A whole number and one of ms, s, m, h, d. A number without a unit is rejected because it is ambiguous. @default_ms
+ * and @max_ms are the option's default and maximum; 0: not known. The error names the units that were probably meant,
+ * by the default or otherwise the maximum. */
 gboolean tide_duration_parse(const char *text, gint64 default_ms, gint64 max_ms, gint64 *ret_ms,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
-char *tide_duration_format(gint64 duration_ms); /* in the largest unit that keeps it whole; (transfer full) */
+char *tide_duration_format(gint64 duration_ms); /* in the largest unit that keeps it a whole number; (transfer full) */
 
-/* A whole number of bytes, or one and KiB, MiB, GiB. */
+/* A whole number of bytes, or of KiB, MiB or GiB. */
 gboolean tide_size_parse(const char *text, guint64 *ret_bytes, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 char *tide_size_format(guint64 size_bytes); /* (transfer full) */
 

@@ -24,7 +24,7 @@ static const TideConfigChoice hashes[] = {{"md5", TIDE_KEY_HASH_MD5},
                                           {"xxh3", TIDE_KEY_HASH_XXH3},
                                           {"crc32", TIDE_KEY_HASH_CRC32},
                                           {NULL, 0}};
-/* Which end of the width the value keeps; stored as: pad in front. */
+/* The end of the width at which the value is; stored as: pad at the other end. */
 static const TideConfigChoice alignments[] = {{"left", FALSE}, {"right", TRUE}, {NULL, 0}};
 /* Stored as: cut. */
 static const TideConfigChoice long_values[] = {{"reject", FALSE}, {"cut", TRUE}, {NULL, 0}};
@@ -105,108 +105,106 @@ print_since(gconstpointer base)
 
 static const TideConfigOption field_options[] = {
     {"field", TIDE_CONFIG_FIELD, OF_PART(value.field), .example = "host", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "The field; its value stands in the key."},
+     .sentence = "Field whose value becomes part of the key."},
     {"as", TIDE_CONFIG_CHOICE, OF_PART(value.form), .default_text = "text", .choices = key_forms,
-     .sentence = "In which form. All but text are big-endian, of fixed width, and sort as their values do: the sign of "
-                 "int is turned around, float is ordered, uint is as it is."},
+     .sentence = "Encoding of the value. All but text are big-endian, of fixed width, and sort like their values: int "
+                 "inverts the sign bit, float is encoded in order, uint is unchanged."},
     {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, TIDE_ROW_KEY_MAX_BYTES,
-     .sentence = "Bytes. A shorter value is padded."},
+     .sentence = "Width in bytes. A shorter value is padded."},
     {"pad", TIDE_CONFIG_STRUCTURE, .form = "one character (ASCII), or a byte as `{ hex: \"00\" }`",
-     .default_text = "\" \"",
+     .default_text = "Padding character. It carries no meaning: with \"0\", 7 and 007 are the same.",
      .sentence = "What a value is padded with. It is without meaning: with \"0\", 7 and 007 are the same."},
     {"align", TIDE_CONFIG_CHOICE, OF_PART(value.pad_left), .choices = alignments,
-     .sentence = "Where the value stands in the width. Without it, right with `pad: \"0\"`, else left."},
+     .sentence = "Side of the width on which the value is. Default: right with `pad: \"0\"`, otherwise left."},
     {"long", TIDE_CONFIG_CHOICE, OF_PART(value.cut), .default_text = "reject", .choices = long_values,
-     .sentence =
-         "A value that is longer than the width rejects the message, or is cut to it: its beginning is then all "
-         "that tells it from others."},
+     .sentence = "What happens to a value longer than the width. reject rejects the message. cut cuts the value, so "
+                 "that values with the same beginning share a key."},
     {"case", TIDE_CONFIG_CHOICE, OF_PART(spelling.text_case), .default_text = "as_is",
-     .choices = tide_text_case_choices, .sentence = "Of the letters A to Z."},
+     .choices = tide_text_case_choices, .sentence = "Changes the case of the letters A to Z."},
     {"strip_spaces", TIDE_CONFIG_BOOLEAN, OF_PART(spelling.strip_spaces), .default_text = "false",
-     .sentence = "Leave spaces out."},
+     .sentence = "Removes spaces."},
     {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(value.text_reversed), .default_text = "false",
-     .sentence = "Written backwards, padding and all: the end that changes fast leads and spreads the rows."},
+     .sentence = "Writes the part backwards, including padding. The end that changes fastest then leads, which spreads "
+                 "the rows."},
     {"separator", TIDE_CONFIG_CHOICE, OF_PART(value.escape), .default_text = "reject", .choices = separators,
-     .sentence = "A value that holds the text which follows in the key rejects the message, or is escaped so that "
-                 "any value can stand there and the order stays."},
+     .sentence = "What happens to a value that contains the text that follows it in the key. The message is rejected, "
+                 "or the value is escaped. Escaping allows any value and keeps the order."},
     {"range", TIDE_CONFIG_STRUCTURE, .form = "`[MIN, MAX]`, whole numbers",
-     .sentence = "For integers: a value outside rejects the message, and `regions` are split evenly over the range."},
+     .sentence = "Range for integers. A value outside it rejects the message. `regions` are split evenly over it."},
     {"default", TIDE_CONFIG_STRUCTURE,
      .form = "text, `{ hex: \"00ff\" }`, or list of `{ when: ..., value: ... }` and one of these",
-     .sentence = "Stands in the key when the field is absent or null; without it, that rejects the message. In a list, "
-                 "the first whose condition holds; one without condition ends it."},
+     .sentence = "Text for an absent or null field. Default: such a field rejects the message. In a list, the first "
+                 "item whose condition holds applies; an item without a condition is the last."},
 };
 
 static const TideConfigOption default_options[] = {
     {"when", TIDE_CONFIG_STRUCTURE, .form = "condition", .example = "{ field: type, equals: quote }",
-     .flags = TIDE_CONFIG_REQUIRED, .sentence = "What the reading must be like."},
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "Condition that the reading must meet."},
     {"value", TIDE_CONFIG_STRUCTURE, .form = "text or `{ hex: \"00ff\" }`", .example = "none",
-     .flags = TIDE_CONFIG_REQUIRED, .sentence = "What stands in the key then."},
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "Text in the key if the condition holds."},
 };
 
 static const TideConfigOption time_options[] = {
     {"time", TIDE_CONFIG_CUSTOM, .form = TIME_FORM, .example = "epoch_ms", .flags = TIDE_CONFIG_REQUIRED,
      .parse = parse_time, .print = print_time,
-     .sentence = "The event time, as a number of fixed width (10, 13, 16 or 19 digits), so that keys sort by it, or "
-                 "printed by a pattern of yyyy MM dd HH mm ss and S for digits of a fraction; in qualifiers also d, M "
-                 "and H, without a zero in front."},
+     .sentence = "Event time. A unit writes a number of fixed width (10, 13, 16 or 19 digits), so that keys sort by "
+                 "time. A pattern consists of yyyy MM dd HH mm ss and S for digits of a fraction; in qualifiers also "
+                 "d, M and H, without a leading zero."},
     {"cut", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_cut, .print = print_cut,
-     .sentence =
-         "The time is set back to the beginning of its slot first, by the zone's clocks. Weeks begin on Monday."},
+     .sentence = "Slot to whose start the time is rounded down, in the zone's local time. Weeks start on Monday."},
     {"zone", TIDE_CONFIG_ZONE, OF_PART(moment.zone), .example = "Europe/Berlin",
-     .sentence = "Whose clocks a pattern, `cut` and `since` go by; UTC without it."},
+     .sentence = "Time zone for a pattern, `cut` and `since`. Default: UTC."},
     {"since", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_since, .print = print_since,
-     .sentence = "Counted from the start of this instead of from 1970; no wider than its largest number needs."},
+     .sentence = "Start of counting, instead of 1970. The number is only as wide as its largest value needs."},
     {"drop", TIDE_CONFIG_INTEGER, OF_PART(moment.drop_digits), 1, 18,
-     .sentence = "So many digits at the end of the number are left out."},
+     .sentence = "Number of digits to drop from the end of the number."},
     {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(moment.reversed), .default_text = "false",
-     .sentence = "9223372036854775807 minus the time, in 19 digits: the newest row comes first."},
+     .sentence = "Writes 9223372036854775807 minus the time, in 19 digits, so that the newest row is first."},
     {"binary", TIDE_CONFIG_BOOLEAN, OF_PART(binary), .default_text = "false",
-     .sentence = "Big-endian bytes instead of digits: 8, or with `since` as few as do."},
+     .sentence = "Writes big-endian bytes instead of digits: 8, or with `since` as few as needed."},
 };
 
 static const TideConfigOption hash_options[] = {
     {"hash", TIDE_CONFIG_CHOICE, OF_PART(digest.hash), .choices = hashes, .example = "md5",
-     .flags = TIDE_CONFIG_REQUIRED, .sentence = "The algorithm. The result is the same for ever, on every machine."},
+     .flags = TIDE_CONFIG_REQUIRED,
+     .sentence = "Hash algorithm. Its result is the same on every machine and in every release."},
     {"of", TIDE_CONFIG_STRUCTURE, .form = "a field, or list of fields and parts", .example = "[host]",
-     .flags = TIDE_CONFIG_REQUIRED, .sentence = "What is hashed; several are joined with a zero byte between them."},
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "Fields to hash. Several are joined with a zero byte."},
     {"bytes", TIDE_CONFIG_INTEGER, OF_PART(digest.hash_bytes), 1, 32,
-     .sentence = "How many leading bytes of the result are taken; without it, all."},
+     .sentence = "Number of leading bytes of the result. Default: all."},
     {"as", TIDE_CONFIG_CHOICE, OF_PART(binary), .default_text = "hex", .choices = hash_forms,
-     .sentence = "Two characters for a byte, or the bytes themselves."},
+     .sentence = "Whether a byte is written as two characters or as itself."},
 };
 
 static const TideConfigOption salt_options[] = {
     {"salt", TIDE_CONFIG_INTEGER, OF_PART(digest.modulo), 2, TIDE_KEY_MAX_SALTS, .example = "16",
      .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "How many salts there are. A hash modulo this number spreads the keys; a read over all of them is so "
-                 "many scans."},
+     .sentence =
+         "Number of salts. The hash modulo this number spreads the keys; reading all of them takes as many scans."},
     {"of", TIDE_CONFIG_STRUCTURE, .form = "a field, or list of fields and parts", .example = "[host]",
      .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "What is hashed. Fields of the key, so that one sensor's rows stay together."},
+     .sentence = "Fields to hash. Use fields of the key, so that the rows of a device stay together."},
     {"by", TIDE_CONFIG_CHOICE, OF_PART(digest.by_number), .default_text = "hash", .choices = salt_sources,
-     .sentence = "number: what `of` names is a number (or a time that is counted), and the salt is the rest of its "
-                 "division, without a hash."},
+     .sentence = "hash, or number: `of` then names a number (or a numeric time), and the salt is its remainder, "
+                 "without a hash."},
     {"hash", TIDE_CONFIG_CHOICE, OF_PART(digest.hash), .default_text = "xxh3", .choices = hashes,
-     .sentence = "The algorithm."},
-    {"first", TIDE_CONFIG_INTEGER, OF_PART(digest.first), 0, 1000000000, "0",
-     .sentence = "The number of the first salt."},
+     .sentence = "Hash algorithm."},
+    {"first", TIDE_CONFIG_INTEGER, OF_PART(digest.first), 0, 1000000000, "0", .sentence = "Number of the first salt."},
     {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, 10,
-     .sentence = "Digits, with zeros in front; without it, as many as the largest salt needs."},
+     .sentence = "Number of digits, with leading zeros. Default: as many as the largest salt needs."},
     {"alphabet", TIDE_CONFIG_STRUCTURE, .form = "text or `{ hex: \"00ff\" }`", .default_text = "\"0123456789\"",
-     .sentence = "The digits, ascending: with \"abc\" and 3 salts, they are a, b and c."},
+     .sentence = "Digits to write the salt with, in ascending order: with \"abc\" and 3 salts, they are a, b and c."},
 };
 
 static const TideConfigOption name_options[] = {
     {"name", TIDE_CONFIG_STRUCTURE, .form = "`true`", .example = "true", .flags = TIDE_CONFIG_REQUIRED,
      .sentence =
-         "In a qualifier: the name of the field whose cell it is, as `case`, `strip_spaces` and `prefix` of the "
-         "entry make it."},
+         "In a qualifier: the name of the cell's field, as the entry's `case`, `strip_spaces` and `prefix` change it."},
 };
 
 static const TideConfigOption hex_options[] = {
     {"hex", TIDE_CONFIG_STRUCTURE, .form = "hex digits in quotes", .example = "\"00\"", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "Bytes that no text can hold. A plain text in the list stands in the key as it is."},
+     .sentence = "Bytes that no text can represent. A plain text in the list is copied to the key unchanged."},
 };
 
 const TideConfigChoice tide_text_case_choices[] = {

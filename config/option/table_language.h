@@ -1,5 +1,5 @@
-/* The language in which tables are declared: which keys a table, a family, a columns entry and each kind of key part
- * have. A new option of one is a row here; the parser, its checks and the reference follow. */
+/* The language in which tables are declared: the keys of a table, a family, a columns entry and each kind of key part.
+ * A new option is a row here; the parser, its checks and the reference follow. */
 #pragma once
 
 #include "config/option/option.h"
@@ -7,15 +7,15 @@
 
 G_BEGIN_DECLS
 
-/* What the options of a table are read into, before they are checked together. */
+/* The options of a table before they are checked together. */
 typedef struct TideTableDraft {
   TideLatestMode latest;
   TideTombstonePolicy tombstone;
   char *index_of;       /* owned; NULL: no index */
   GTimeZone *name_zone; /* owned; NULL: UTC */
   gint64 ttl_ms;
-  gint64 purge_deletes_ms; /* 0: not given */
-  guint32 regions;         /* 0: not given */
+  gint64 purge_deletes_ms; /* 0: not set */
+  guint32 regions;         /* 0: not set */
   guint32 lane_prefix_bytes;
   guint32 rows_per_second;
 } TideTableDraft;
@@ -26,10 +26,10 @@ typedef struct TideColumnDraft {
   char *pattern;        /* owned */
   char *qualifier;      /* owned; NULL: the field's own name */
   int encoding;         /* TideEncoding; -1: the entry's */
-  TideUnitChange units; /* without digits: not given */
+  TideUnitChange units; /* without digits: not set */
 } TideColumnDraft;
 
-/* One condition, before what it compares with is read. */
+/* A condition before its operands are read. */
 typedef struct TideConditionDraft {
   TideNameId field;
   gboolean present;
@@ -48,7 +48,8 @@ extern const TideConfigGroup tide_column_pattern_options; /* a TideColumnDraft *
 extern const TideConfigGroup tide_column_value_options;   /* a TideColumnDraft */
 extern const TideConfigGroup tide_condition_options;      /* a TideConditionDraft */
 extern const TideConfigGroup tide_splits_options;         /* a TideSplitsDraft */
-extern const TideConfigGroup tide_key_field_options;      /* these and those below: a TideKeyPartSpec */
+extern const TideConfigGroup tide_key_field_options;      /* All groups, in the order of the reference;
+                                                           * NULL-terminated. */
 extern const TideConfigGroup tide_key_default_options;
 extern const TideConfigGroup tide_key_time_options;
 extern const TideConfigGroup tide_key_hash_options;

@@ -22,14 +22,14 @@ static const TideConfigChoice ambiguous_policies[] = {{"record", TIDE_AMBIGUOUS_
                                                       {NULL, 0}};
 
 static const TideConfigOption date_options[] = {
-    {"field", TIDE_CONFIG_FIELD, AT(date_field), .example = "day", .sentence = "The field that holds the date."},
+    {"field", TIDE_CONFIG_FIELD, AT(date_field), .example = "day", .sentence = "Field that contains the date."},
     {"pattern", TIDE_CONFIG_PATTERN, AT(date_pattern), .example = "yyyyMMdd",
-     .sentence = "How it is written: a pattern of a date, without a time of day."},
+     .sentence = "Pattern of the date, without a time of day."},
 };
 
 static const TideConfigOption plus_options[] = {
-    {"field", TIDE_CONFIG_FIELD, AT(plus_field), .example = "nanos", .sentence = "The field that holds the number."},
-    {"unit", TIDE_CONFIG_CHOICE, AT(plus), .example = "ns", .choices = plus_units, .sentence = "What it counts."},
+    {"field", TIDE_CONFIG_FIELD, AT(plus_field), .example = "nanos", .sentence = "Field that contains the number."},
+    {"unit", TIDE_CONFIG_CHOICE, AT(plus), .example = "ns", .choices = plus_units, .sentence = "Unit of the number."},
 };
 
 static const TideConfigGroup date_group = {"readings.time.date", NULL, NULL, date_options, G_N_ELEMENTS(date_options)};
@@ -38,49 +38,44 @@ static const TideConfigGroup plus_group = {"readings.time.plus", NULL, NULL, plu
 
 static const TideConfigOption time_options[] = {
     {"field", TIDE_CONFIG_FIELD, AT(field), .example = "ts", .flags = TIDE_CONFIG_IN_SAMPLE,
-     .sentence = "The field that holds the event time."},
+     .sentence = "Field that contains the event time."},
     {"format", TIDE_CONFIG_CHOICE, AT(format), .example = "epoch_ms", .choices = time_formats,
      .flags = TIDE_CONFIG_IN_SAMPLE,
-     .sentence = "How it is written: see *Event time*. record takes the Kafka record's own time, and no field; `time: "
-                 "record` is short for it."},
+     .sentence = "Format of the time; see *Event time*. record means the Kafka record's own time and needs no field; "
+                 "`time: record` is short for it."},
     {"pattern", TIDE_CONFIG_PATTERN, AT(pattern), .example = "\"yyyy-MM-dd HH:mm:ss.SSS\"",
-     .sentence = "With `format: pattern`: letters as in Java's DateTimeFormatter, see *Event time*. It needs a zone, "
-                 "unless it has an offset (X)."},
+     .sentence = "Pattern for `format: pattern`, in the letters of Java's DateTimeFormatter; see *Event time*. A zone "
+                 "is required unless the pattern contains an offset (X)."},
     {"local", TIDE_CONFIG_BOOLEAN, AT(is_local), .default_text = "false",
-     .sentence =
-         "The number counts by a local clock, that of `zone`, not by UTC, as Debezium's times without a zone do."},
+     .sentence = "The number counts local time in `zone` instead of UTC, as in Debezium's times without a zone."},
     {"zone", TIDE_CONFIG_ZONE, AT(zone), .example = "Europe/Berlin",
-     .sentence = "The zone of times that do not carry one: a name, UTC, or an offset such as \"+02:00\"."},
+     .sentence = "Time zone of times that do not contain one: a name, UTC, or an offset such as \"+02:00\"."},
     {"ambiguous", TIDE_CONFIG_CHOICE, AT(on_ambiguous), .example = "record", .choices = ambiguous_policies,
-     .sentence = "Which moment a local time means that happens twice, because the zone's clocks go back. Without it, "
-                 "record: the "
-                 "one to which the record's time fits, if it does to one alone: it is later by less than lies between "
-                 "the two (an "
-                 "hour, mostly), or earlier by `max_future` at the most (and half of that hour). Where it fits to both "
-                 "or to none, "
-                 "the reading is rejected: with 10m, one of the first pass that takes longer than 50 minutes."},
+     .sentence = "Which moment is meant by a local time that occurs twice, when clocks are set back. The default, "
+                 "record, takes the moment that fits the record's time. A moment fits if the record is later by less "
+                 "than the time between the two (usually an hour). It also fits if the record is earlier by at most "
+                 "`max_future` and half of that hour. If both or neither fit, the reading is rejected: with 10m, a "
+                 "reading of the first pass that arrives more than 50 minutes late."},
     {"date", TIDE_CONFIG_SECTION, .section = &date_group,
-     .sentence = "Where a time of day takes its date from; without it, from the record's time in the zone."},
+     .sentence = "Source of the date for a time of day. Default: the record's time in the zone."},
     {"plus", TIDE_CONFIG_SECTION, .section = &plus_group,
-     .sentence = "A number in another field that is added to the time, from 0 to less than a day: nanoseconds beside "
-                 "seconds, or the time since midnight beside a date."},
+     .sentence = "Number in another field that is added to the time, from 0 to less than a day. Examples are "
+                 "nanoseconds beside seconds, or the time since midnight beside a date."},
     {"earliest", TIDE_CONFIG_TIME, AT(earliest_epoch_ms), 0, G_GINT64_CONSTANT(7258118400000), "2000-01-01",
-     .sentence = "An earlier event time rejects the reading. Seconds taken for milliseconds are in January 1970, so "
-                 "they are found out."},
+     .sentence = "Earliest event time; an earlier one rejects the reading. It detects seconds that are read as "
+                 "milliseconds, because they are in January 1970."},
     {"max_past", TIDE_CONFIG_DURATION, AT(max_past_ms), 0, 36500 * DAY, "0s",
-     .sentence =
-         "An event time earlier than the record's by more rejects the reading; 0s: no late reading is too late. A "
-         "bound keeps a wrong clock from making a dated table for each day since `earliest`."},
+     .sentence = "Maximum time by which the event time may precede the record time; more rejects the reading. 0s means "
+                 "no limit. A limit prevents a wrong clock from creating a dated table for each day since `earliest`."},
     {"max_future", TIDE_CONFIG_DURATION, AT(max_future_ms), 0, 3650 * DAY, "10m",
-     .sentence = "An event time later than the record's by more rejects the reading: in a latest table it would hide "
-                 "all that follows; so does one that is later by more than this host's clock, unless the broker gave "
-                 "the record its time. Above the drift of clocks, below the smallest mistake of a zone."},
-    {"on_future", TIDE_CONFIG_CHOICE, AT(on_future), .default_text = "reject", .choices = future_policies,
      .sentence =
-         "history keeps a reading that is later than its record out of latest tables only: the others get it, up to "
-         "ten "
-         "years ahead. One that no other table takes is rejected, and so is one that is too late by this host's clock "
-         "alone."},
+         "Maximum time by which the event time may follow the record time; more rejects the reading, because it would "
+         "hide all later ones in a latest table. It also applies against the host clock, unless the broker set the "
+         "record time. Choose it above the drift of clocks and below the smallest time zone error."},
+    {"on_future", TIDE_CONFIG_CHOICE, AT(on_future), .default_text = "reject", .choices = future_policies,
+     .sentence = "What happens to a reading that exceeds `max_future`. history keeps it out of latest tables only; "
+                 "other tables accept it up to ten years ahead. A reading that no other table uses is rejected, and so "
+                 "is one that is ahead of the host clock only."},
 };
 
 const TideConfigGroup tide_time_options = {"readings.time", "When was it measured?", "format", time_options,

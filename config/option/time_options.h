@@ -1,5 +1,5 @@
-/* How a time is read from a reading: the options of readings.time, and of a table's `time` and `cell_time`. What they
- * say together is checked by load_time.c. */
+/* How the time of a reading is read: the options of readings.time, and of a table's `time` and `cell_time`. load_time.c
+ * checks them together. */
 #pragma once
 
 #include "config/option/option.h"

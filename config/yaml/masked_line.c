@@ -7,20 +7,20 @@
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(yaml_event_t, yaml_event_delete)
 
-/* A list or mapping that has begun and not ended. */
+/* A list or mapping whose end has not been reached. */
 typedef struct Level {
   gboolean is_mapping, is_flow;
-  gboolean is_secret;       /* all that is in it */
+  gboolean is_secret;       /* everything in it is secret */
   gboolean is_key_next;     /* of a mapping */
-  gboolean is_value_secret; /* what the last key says of its value */
-  char *key;                /* owned: the last key; NULL: none, or no text */
+  gboolean is_value_secret; /* whether the last key names a secret */
+  char *key;                /* owned: the last key; NULL: none, or not a text */
   char *parent_key;         /* owned: the key of the collection itself; NULL: none */
 } Level;
 
 typedef struct Masker {
   char **lines;   /* owned */
   guint line;     /* from 0 */
-  glong n_chars;  /* of it */
+  glong n_chars;  /* byte offset in that line */
   guint8 *hidden; /* owned: for each of its characters, and one more */
   GArray *levels; /* (element-type Level) */
 } Masker;
@@ -32,7 +32,7 @@ level_clear(Level *level)
   g_free(level->parent_key);
 }
 
-/* Hides what of the line is between two places. */
+/* Hides the part of the line between two positions. */
 static void
 hide(Masker *masker, yaml_mark_t from, yaml_mark_t to)
 {
@@ -56,7 +56,7 @@ is_in_secret(const Level *level)
   return level != NULL && (level->is_secret || (level->is_mapping && !level->is_key_next && level->is_value_secret));
 }
 
-/* A key, an item or a value has come, @text, or NULL for one that is no text. */
+/* Handles a key, item or value @text; NULL: it is not a text. */
 static void
 step(Level *level, const char *text)
 {
@@ -67,13 +67,12 @@ step(Level *level, const char *text)
     level->key = g_strdup(text);
     level->is_value_secret = text == NULL || tide_secret_sounds(text, level->parent_key);
   } else if (level->is_value_secret && level->is_flow)
-    level->is_secret = TRUE; /* it may go on behind a comma */
+    level->is_secret = TRUE; /* it may continue after a comma */
   level->is_key_next = !level->is_key_next;
 }
 
-/* A text that stands where no secret belongs, and is one all the same: the whole of a file that is no configuration, as
- * one that holds a password or a token; a key in PEM form; a user with his password, as "user.info" of others has it.
- */
+/* A secret where none is expected: a whole file that is only a password or token; a key in PEM form; a user with a
+ * password, as in "user.info" of other programs. */
 static gboolean
 is_stray_secret(const Level *level, const char *text)
 {
@@ -107,7 +106,7 @@ take_event(Masker *masker, const yaml_event_t *event)
     g_array_set_size(masker->levels, masker->levels->len - 1);
 }
 
-/* What @from begins is no YAML, or not the YAML that was meant: nobody knows where a secret in it ends. */
+/* From @from on, the text is not YAML, or not the intended YAML, so that the end of a secret in it is unknown. */
 static void
 hide_rest(Masker *masker, yaml_mark_t from)
 {
@@ -135,7 +134,7 @@ hide_values(Masker *masker, const char *source)
   while (!is_at_end && done.line <= masker->line) {
     g_auto(yaml_event_t) event = {0};
     is_at_end = !yaml_parser_parse(&parser, &event);
-    /* A text with the name of a secret in it most likely lacks the end that it was meant to have. */
+    /* A text that contains the name of a secret probably lacks its intended end. */
     const char *text = !is_at_end && event.type == YAML_SCALAR_EVENT ? (const char *)event.data.scalar.value : "";
     gboolean swallows_secret = tide_secret_find_value(text) != NULL ||
                                (event.start_mark.line != event.end_mark.line && tide_secret_find_name(text) != NULL);
@@ -152,7 +151,7 @@ hide_values(Masker *masker, const char *source)
   yaml_parser_delete(&parser);
 }
 
-/* A key in PEM form is one wherever it stands, in a comment too. */
+/* A private key in PEM form is masked anywhere, even in a comment. */
 static void
 hide_keys(Masker *masker)
 {
@@ -166,7 +165,7 @@ hide_keys(Masker *masker)
     hide(masker, (yaml_mark_t){.line = masker->line}, (yaml_mark_t){.line = masker->line + 1});
 }
 
-/* @source as valid UTF-8, whose lines end as libyaml counts them. (transfer full) */
+/* Returns @source as valid UTF-8 with lines as libyaml counts them. (transfer full) */
 static char *
 in_lines(const char *source)
 {

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Longer lines are shown as a window around the column; it fits a terminal of 100 columns with the margin. */
+/* Longer lines are shown as a window around the column. It fits a terminal of 100 columns including the margin. */
 #define EXCERPT_CHARS 88
 #define QUOTE_CHARS 60
 
@@ -72,7 +72,7 @@ compare_positions(gconstpointer a, gconstpointer b)
 void
 tide_problems_sort(GPtrArray *problems)
 {
-  g_ptr_array_sort(problems, compare_positions); /* stable, as GLib promises */
+  g_ptr_array_sort(problems, compare_positions); /* stable, as GLib guarantees */
 }
 
 char *
@@ -112,7 +112,7 @@ append_excerpt(GString *out, const TideConfigProblem *problem, const char *sourc
   g_autofree char *window = g_utf8_substring(line, first, MIN(n_chars, first + EXCERPT_CHARS));
 
   g_string_append_printf(out, "\n%5u | ", problem->line);
-  /* Without characters that would move the caret or speak to the terminal. */
+  /* Replaces characters that would move the caret or control the terminal. */
   for (const char *at = window; *at != '\0'; at = g_utf8_next_char(at)) {
     gunichar c = g_utf8_get_char(at);
     g_string_append_unichar(out, c == '\t' ? ' ' : g_unichar_isprint(c) ? c : '?');

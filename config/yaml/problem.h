@@ -1,5 +1,5 @@
-/* What is wrong with a configuration, or worth knowing, each with its position in the file. The loader never
- * stops at the first: it collects, so that one run of `tidemark check` shows everything. */
+/* Problems and notes of a configuration, each with its position in the file. The loader never stops at the first one,
+ * so that one run of `tidemark check` shows all of them. */
 #pragma once
 
 #include <glib.h>
@@ -17,10 +17,10 @@ typedef struct TideSourcePosition {
 typedef enum TideConfigSeverity {
   TIDE_CONFIG_ERROR,
   TIDE_CONFIG_WARNING,
-  TIDE_CONFIG_NOTICE, /* may be as it is meant: for who asks, not for a log */
+  TIDE_CONFIG_NOTICE, /* a note, which only `tidemark check` shows: it may be intended */
 } TideConfigSeverity;
 
-/* One thing wrong or worth knowing, with its position. */
+/* A problem or note, with its position. */
 typedef struct TideConfigProblem {
   TideConfigSeverity severity;
   guint line;   /* from 1; 0: the file as a whole */
@@ -37,18 +37,17 @@ void tide_problems_add(GPtrArray *problems, TideConfigSeverity severity, TideSou
 #define tide_problems_add_notice(problems, ...) tide_problems_add(problems, TIDE_CONFIG_NOTICE, __VA_ARGS__)
 guint tide_problems_n_errors(const GPtrArray *problems);
 
-/* In the order of the file; those of one position keep the order in which they were found. */
+/* Sorts by position in the file; problems at one position keep the order in which they were found. */
 void tide_problems_sort(GPtrArray *problems);
 
 /**
- * tide_config_problem_format: "path:line:column: error: text", without a newline at the end.
- * @source: (nullable): the file's text; with it, the line and a caret below follow. It is shown by tide_masked_line().
- * Ownership: (transfer full).
+ * tide_config_problem_format: "path:line:column: error: text", without a newline at the end. @source: (nullable): the
+ * file's text; if given, the line and a caret below follow. tide_masked_line() masks it. Ownership: (transfer full).
  */
 char *tide_config_problem_format(const TideConfigProblem *problem, const char *path, const char *source);
 
-/* @text for use inside of '...' in a message: control bytes as \xHH, at most 60 characters, and without what sounds
- * like a secret (tide_secret_mask()). (transfer full) */
+/* @text for use inside '...' in a message: control bytes as \xHH, at most 60 characters, probable secrets masked by
+ * tide_secret_mask(). (transfer full) */
 char *tide_problem_quote(const char *text);
 
 G_END_DECLS

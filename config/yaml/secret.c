@@ -14,7 +14,7 @@ tide_secret_is_name(const char *name)
     if (strcmp(name, secret_names[i]) == 0)
       return TRUE;
   }
-  /* What a later librdkafka adds will be called like this. */
+  /* Properties of later librdkafka releases will have such names. */
   return g_str_has_suffix(name, "password") || g_str_has_suffix(name, "passphrase") ||
          g_str_has_suffix(name, "secret") || g_str_has_suffix(name, "key.pem");
 }
@@ -29,7 +29,7 @@ tide_secret_sounds(const char *key, const char *parent)
 {
   g_autofree char *lower = g_ascii_strdown(key, -1);
 
-  if (g_strcmp0(parent, "tables") == 0) /* the names of tables are theirs */
+  if (g_strcmp0(parent, "tables") == 0) /* its keys are names of tables */
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(sounds); i++) {
     if (strstr(lower, sounds[i]) != NULL)
@@ -65,8 +65,8 @@ tide_secret_find_value(const char *line)
   return strcspn(name, " :=") < n_between ? name + n_between : tide_secret_find_value(name);
 }
 
-/* Appends the word @text, which may be an address, or hold one, with *** for a user that has a password; behind "://"
- * for any, and for a query. Of what is between "@" and "@" nothing is a host. */
+/* Appends the word @text. If it is or contains an address, *** replaces a user with a password, any user after "://",
+ * and a query. Text between two "@" is never a host. */
 static void
 append_masked(GString *out, const char *text, gsize len)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Whether the text consists of letters for which no scalar needs quotes, neither in lines nor in brackets. */
+/* Whether the text consists of characters for which no scalar needs quotes, neither in block nor in flow style. */
 static gboolean
 is_plain(const char *text, gsize len)
 {
@@ -55,7 +55,7 @@ append_key(GString *out, const TideYamlNode *mapping, guint i)
   g_string_append_c(out, ':');
 }
 
-/* Within one line. The parser has limited the depth. */
+/* Writes @node on one line. The parser has limited the depth. */
 static void
 append_flow(GString *out, const TideYamlNode *node)
 {
@@ -65,7 +65,7 @@ append_flow(GString *out, const TideYamlNode *node)
   }
   switch (node->kind) {
   case TIDE_YAML_SCALAR:
-    if (node->is_quoted) /* a word in quotes keeps them: without, it may mean a field */
+    if (node->is_quoted) /* quotes are kept, because an unquoted word may mean a field */
       append_quoted(out, node->text, node->len);
     else
       tide_yaml_append_scalar(out, node->text, node->len);

@@ -6,15 +6,15 @@
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(yaml_event_t, yaml_event_delete)
 
-/* One run over a text. */
+/* State of parsing one text. */
 typedef struct TreeBuilder {
   yaml_parser_t parser;
   TideBytes text;      /* borrowed */
   GPtrArray *problems; /* borrowed */
   guint n_nodes;
   guint depth;
-  const char *key;    /* borrowed: the key of the value that is built; NULL: none */
-  gboolean is_secret; /* what is built may be one */
+  const char *key;    /* borrowed: the key of the value being built; NULL: none */
+  gboolean is_secret; /* the value being built may be a secret */
 } TreeBuilder;
 
 void
@@ -112,13 +112,13 @@ position_of_offset(TideBytes text, gsize offset)
   for (gsize i = 0; i < MIN(offset, text.len); i++) {
     if (text.data[i] == '\n')
       position = (TideSourcePosition){position.line + 1, 1};
-    else if ((text.data[i] & 0xC0) != 0x80) /* not the inside of a UTF-8 character */
+    else if ((text.data[i] & 0xC0) != 0x80) /* not inside a UTF-8 character */
       position.column++;
   }
   return position;
 }
 
-/* TRUE when a # that begins a comment stands in front of @offset in its line. */
+/* TRUE if a # before @offset starts a comment in its line. */
 static gboolean
 is_in_comment(TideBytes text, gsize offset)
 {
@@ -129,7 +129,7 @@ is_in_comment(TideBytes text, gsize offset)
   return FALSE;
 }
 
-/* What libyaml would take, or would refuse in words that help nobody. */
+/* Rejects text that libyaml would accept, or reject with a confusing message. */
 static gboolean
 check_text(TideBytes text, GPtrArray *problems)
 {
@@ -150,7 +150,7 @@ check_text(TideBytes text, GPtrArray *problems)
     if (text.data[i] != '\t' || is_in_comment(text, i))
       continue;
     tide_problems_add_error(problems, position_of_offset(text, i),
-                            "a tab: indent with spaces, and write \"\\t\" where a value holds one");
+                            "a tab: indent with spaces, and write \"\\t\" for a tab in a value");
     return FALSE;
   }
   return TRUE;
@@ -162,7 +162,7 @@ position_of_mark(yaml_mark_t mark)
   return (TideSourcePosition){(guint)mark.line + 1, (guint)mark.column + 1};
 }
 
-/* The text from @mark to the end of its line, without the newline; or empty. */
+/* The text from @mark to the end of its line, without the newline; may be empty. */
 static TideBytes
 rest_of_line(TideBytes text, yaml_mark_t mark)
 {
@@ -173,15 +173,15 @@ rest_of_line(TideBytes text, yaml_mark_t mark)
     line += text.data[at] == '\n';
   for (gsize column = 0; at < text.len && column < mark.column; column++)
     at = (gsize)((const guint8 *)g_utf8_next_char((const char *)text.data + at) - text.data);
-  gsize start = MIN(at, text.len); /* marks count characters, this is a byte */
+  gsize start = MIN(at, text.len); /* marks count characters, @line counts bytes */
   gsize end = start;
   while (end < text.len && text.data[end] != '\n')
     end++;
   return tide_bytes(text.data + start, end - start);
 }
 
-/* Characters in front of a # in @line that follows a comma or an opening bracket: an unquoted "#" where a key part was
- * meant. -1: there is none. */
+/* Number of characters before a # in @line that follows a comma or an opening bracket, probably meant as a key part;
+ * -1: none. */
 static glong
 find_unquoted_number_sign(TideBytes line)
 {
@@ -202,7 +202,7 @@ is_problem(const yaml_parser_t *parser, const char *words)
   return parser->problem != NULL && strstr(parser->problem, words) != NULL;
 }
 
-/* What the writer most likely did, as an addition to libyaml's words; may be empty. (transfer full) */
+/* The probable mistake, as an addition to libyaml's message; may be empty. (transfer full) */
 static char *
 syntax_hint(const TreeBuilder *builder)
 {
@@ -215,15 +215,16 @@ syntax_hint(const TreeBuilder *builder)
   if (first == '@' || first == '`' || first == '%' || first == '&')
     return g_strdup("; put the text into quotes");
   if (is_problem(parser, "mapping values are not allowed"))
-    return g_strdup("; a value that holds ': ' needs quotes, and keys of one mapping need the same indentation");
+    return g_strdup("; a value that contains ': ' needs quotes, and keys of one mapping need the same indentation");
   if (is_problem(parser, "could not find expected ':'"))
     return g_strdup_printf("; is a ':' missing in line %zu?", parser->context_mark.line + 1);
   if (is_problem(parser, "did not find expected key") || is_problem(parser, "did not find expected '-' indicator"))
-    return g_strdup_printf("; is line %zu indented like those above it?", parser->problem_mark.line + 1);
+    return g_strdup_printf("; is line %zu indented like the lines above it?", parser->problem_mark.line + 1);
   return g_strdup("");
 }
 
-/* A list that an unquoted # cuts off: libyaml notices lines later. TRUE when the error was added. */
+/* Reports a list that is cut off by an unquoted #, which libyaml notices only lines later. TRUE if the error was
+ * added. */
 static gboolean
 add_number_sign_error(TreeBuilder *builder)
 {
@@ -237,7 +238,7 @@ add_number_sign_error(TreeBuilder *builder)
   TideSourcePosition position = {(guint)parser->context_mark.line + 1,
                                  (guint)(parser->context_mark.column + (gsize)n_chars + 1)};
   tide_problems_add_error(builder->problems, position,
-                          "this # begins a comment, which leaves the list without its end: write \"#\" in quotes");
+                          "this # starts a comment, so that the list is never closed: write \"#\" in quotes");
   return TRUE;
 }
 
@@ -259,7 +260,7 @@ add_syntax_error(TreeBuilder *builder)
   g_autofree char *hint = syntax_hint(builder);
   g_autofree char *began = NULL;
   if (parser->context != NULL && parser->context_mark.line != parser->problem_mark.line)
-    began = g_strdup_printf(" that begins in line %zu", parser->context_mark.line + 1);
+    began = g_strdup_printf(" that starts in line %zu", parser->context_mark.line + 1);
   tide_problems_add_error(builder->problems, position_of_mark(parser->problem_mark), "%s%s%s%s%s", problem,
                           parser->context != NULL ? " " : "", parser->context != NULL ? parser->context : "",
                           began != NULL ? began : "", hint);
@@ -301,21 +302,21 @@ new_scalar(const char *text, gsize len, gboolean is_quoted, TideSourcePosition p
   return node;
 }
 
-/* None is named: it may be a password that begins with & or !, and was not quoted. */
+/* The text is not shown: it may be an unquoted password that starts with & or !. */
 static void
 refuse_decorations(TreeBuilder *builder, const yaml_char_t *anchor, const yaml_char_t *tag, TideSourcePosition position)
 {
   if (anchor != NULL)
     tide_problems_add_error(builder->problems, position,
-                            "an anchor ('&...') cannot be used here: write the value out, or quote it");
+                            "an anchor ('&...') is not supported: write out the value, or quote it");
   if (tag != NULL)
     tide_problems_add_error(builder->problems, position,
-                            "a tag ('!...') cannot be used here: remove it, or quote the value");
+                            "a tag ('!...') is not supported: remove it, or quote the value");
 }
 
 static TideYamlNode *build_node(TreeBuilder *builder, const yaml_event_t *event);
 
-/* The items of a list, up to its end event. */
+/* Reads the items of a list, up to its end event. */
 static gboolean
 build_items(TreeBuilder *builder, TideYamlNode *list)
 {
@@ -332,7 +333,7 @@ build_items(TreeBuilder *builder, TideYamlNode *list)
   }
 }
 
-/* Adds the entry, or drops it (TRUE still) when the key cannot be used. */
+/* Adds the entry, or drops it (still returning TRUE) if the key cannot be used. */
 static void
 add_entry(TreeBuilder *builder, TideYamlNode *mapping, GHashTable *seen, TideYamlNode *key, TideYamlNode *value)
 {
@@ -345,19 +346,18 @@ add_entry(TreeBuilder *builder, TideYamlNode *mapping, GHashTable *seen, TideYam
       return;
     }
     g_autofree char *quoted = tide_yaml_quote(key);
-    tide_problems_add_error(builder->problems, key->position, "'%s' stands here twice, first in line %u", quoted,
+    tide_problems_add_error(builder->problems, key->position, "'%s' occurs twice, first in line %u", quoted,
                             first->position.line);
   } else {
-    tide_problems_add_error(builder->problems, key->position, "the key of a mapping must be plain text");
+    tide_problems_add_error(builder->problems, key->position, "the key of a mapping must be a text");
   }
   tide_yaml_node_free(key);
   tide_yaml_node_free(value);
 }
 
-/* Whether the value of @key may be a secret. Where one is kept stands below the name of one, and is none.
- * @is_in_secret: it is in a mapping where one is meant, { hunter2 }, or behind one without quotes, { password: hunter,
- * 2 }
- */
+/* Whether the value of @key may be a secret. A value below the name of a secret that gives its location is not one.
+ * @is_in_secret: it is in a mapping instead of a secret, { hunter2 }, or after an unquoted one, { password: hunter, 2
+ * } */
 static gboolean
 is_secret_value(gboolean is_in_secret, const char *parent, const TideYamlNode *key)
 {
@@ -413,7 +413,7 @@ build_collection(TreeBuilder *builder, TideYamlKind kind, gboolean is_flow, Tide
   return g_steal_pointer(&node);
 }
 
-/* The node that begins with @event; NULL when it cannot go on. */
+/* Builds the node that starts with @event; NULL if parsing cannot continue. */
 static TideYamlNode *
 build_node(TreeBuilder *builder, const yaml_event_t *event)
 {
@@ -440,7 +440,7 @@ build_node(TreeBuilder *builder, const yaml_event_t *event)
                             position);
   case YAML_ALIAS_EVENT:
     tide_problems_add_error(builder->problems, position,
-                            "an alias ('*...') cannot be used here: write the value out, or quote it");
+                            "an alias ('*...') is not supported: write out the value, or quote it");
     return new_scalar("", 0, FALSE, position);
   case YAML_NO_EVENT:
   case YAML_STREAM_START_EVENT:
@@ -465,7 +465,7 @@ build_document(TreeBuilder *builder)
     return NULL;
   if (document_start.type == YAML_STREAM_END_EVENT) {
     tide_problems_add_error(builder->problems, TIDE_SOURCE_POSITION_FILE,
-                            "the file is empty: 'tidemark check --print-defaults' shows what may stand in it");
+                            "the file is empty: 'tidemark check --print-defaults' prints a sample with all options");
     return NULL;
   }
   if (!next_event(builder, &first))
@@ -478,7 +478,7 @@ build_document(TreeBuilder *builder)
   if (last.type == YAML_STREAM_END_EVENT)
     return g_steal_pointer(&root);
   tide_problems_add_error(builder->problems, position_of_mark(last.start_mark),
-                          "a second document begins here: a configuration is one document");
+                          "a second document starts here: a configuration is one document");
   return NULL;
 }
 

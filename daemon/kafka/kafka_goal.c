@@ -147,8 +147,8 @@ tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us,
   if (n_left[TIDE_GOAL_OF_OTHERS] + n_left[TIDE_GOAL_UNLOCATED] + n_left[TIDE_GOAL_OURS] == 0)
     return n_halted > 0 ? TIDE_GOAL_HALTED : TIDE_GOAL_REACHED;
   if (n_left[TIDE_GOAL_OURS] > 0) {
-    /* Messages that were read and not committed wait for HBase, or for hbase.settle after a call without an answer.
-     * Either may last, and ends by itself. */
+    /* Messages that were read and not committed wait for HBase, or for hbase.uncertain_timeout after a call without an
+     * answer. Either may last, and ends by itself. */
     gint64 still_us = now_us - rule->moved_us;
     g_autofree char *names = name_left(rule, TIDE_GOAL_OURS, n_left[TIDE_GOAL_OURS]);
     if (still_us >= OURS_US)

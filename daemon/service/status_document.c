@@ -219,7 +219,8 @@ static const Field memory_fields[] = {
      "Of it, for what is in flight; the rest is for what is fetched ahead"},
     {"used_bytes", COUNT(TideStatusMemory, used_bytes), "Of the budget, in use; partitions pause when it is spent"},
     {"doubt_bytes", COUNT(TideStatusMemory, doubt_bytes),
-     "Of what is in use, remembered until `hbase.settle` is over: cells that a call without an answer, or one of a "
+     "Of what is in use, remembered until `hbase.uncertain_timeout` is over: cells that a call without an answer, or "
+     "one of a "
      "daemon that "
      "was killed, may still overwrite"},
     {"resident_bytes", COUNT(TideStatusMemory, resident_bytes), "What the process takes of the host's memory"},

@@ -166,7 +166,7 @@ note_lookup_failure(TideRegions *regions, TableRegions *table, const GError *err
     tide_log_fields(TIDE_LOG_WARNING, "regions-unknown", TIDE_LOG_FIELDS({"TABLE", table->table->name}),
                     "cannot look up the regions of table '%s': %s; batching rows %s until this succeeds",
                     table->table->name, error != NULL ? error->message : "the gateway does not know the table",
-                    table->table->lane_prefix_bytes > 0 ? "by the declared lane_prefix" : "by the last known map");
+                    table->table->lane_prefix_bytes > 0 ? "by the declared batch_prefix" : "by the last known map");
   if (error != NULL || table->table->declared == NULL)
     return;
   /* The table was dropped while in use. */

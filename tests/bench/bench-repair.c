@@ -24,7 +24,7 @@ print(const char *name, guint64 n_written, guint64 n_messages, gint64 since_us)
 
 /* ---- a conflict after an abandoned call ---- */
 
-#define SETTLE ", settle: 8s"
+#define SETTLE ", uncertain_timeout: 8s"
 #define READINGS 1000u
 #define CONFLICTS 100u
 #define STREAM_READINGS_PER_S 200u

@@ -127,7 +127,7 @@ class Proof:
             brokers=self.stack.kafka.address, group=GROUP, topic=TOPIC,
             gateways=self.link.addresses, tables=metric_tables(HISTORY, LATEST),
             changes={
-                "hbase": {"call_timeout": "5s", "settle": "20s", "region_refresh": "5s"},
+                "hbase": {"call_timeout": "5s", "uncertain_timeout": "20s", "region_refresh": "5s"},
                 "readings": {"on_bad_message": "dead_letter" if self.has_dead_letters else "stop"},
                 "limits": {"memory": f"{BUDGET_MIB}MiB"},
                 "service": {"http": f"127.0.0.1:{free_port()}"},

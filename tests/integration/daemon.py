@@ -71,8 +71,8 @@ def configuration(*, brokers: str, group: str, topic: str, gateways: list[str], 
                   changes: Optional[Mapping[str, Any]] = None) -> dict[str, Any]:
     return merged({
         "kafka": {"brokers": brokers, "group": group, "topics": [topic], "threads": 2, "session_timeout": SESSION_TIMEOUT},
-        # Behind calls without an answer some offsets wait for settle: 20 minutes by default.
-        "hbase": {"gateways": gateways, "writers": 4, "retry_max": "1s", "call_timeout": "5s", "settle": "10s"},
+        # Behind calls without an answer some offsets wait for uncertain_timeout: 20 minutes by default.
+        "hbase": {"gateways": gateways, "writers": 4, "retry_max": "1s", "call_timeout": "5s", "uncertain_timeout": "10s"},
         "readings": {"format": "json", "time": {"field": "ts", "format": "epoch_ms"}},
         "tables": tables,
         "limits": {"drain_timeout": DRAIN_TIMEOUT},

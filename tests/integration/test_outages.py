@@ -56,7 +56,7 @@ class Outages(Case):
         """A value whose call got no answer lands late, and still the later value of the same time is there in the end."""
         self.create_topic(1)
         self.create_tables()
-        daemon = self.daemon(changes={"hbase": {"call_timeout": "1s", "settle": "10s"}})
+        daemon = self.daemon(changes={"hbase": {"call_timeout": "1s", "uncertain_timeout": "10s"}})
         daemon.start()
         daemon.wait_ready()
         hosts = [f"host{host:02}" for host in range(20)]
@@ -84,7 +84,7 @@ class Outages(Case):
         """The rows of other regions go on; those of the region are written when it is back."""
         self.create_topic(3)
         self.create_tables(splits=(b"server0100", b"server0200"))
-        daemon = self.daemon(changes={"hbase": {"call_timeout": "2s", "settle": "5s"}})
+        daemon = self.daemon(changes={"hbase": {"call_timeout": "2s", "uncertain_timeout": "5s"}})
         daemon.start()
         daemon.wait_ready()
         n_messages = self.simulate("--readings", "3000", "--machines", "300", "--metrics", "3")

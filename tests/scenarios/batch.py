@@ -24,7 +24,7 @@ from processes import Daemon, Gateway, Kafka, ProcessFailed
 
 GROUP = "scenarios"
 DEAD_LETTERS = "letters"
-STILL_S = 30.0     # nothing has moved for so long beyond hbase.settle, and work is outstanding: a standstill
+STILL_S = 30.0     # nothing has moved for so long beyond hbase.uncertain_timeout, and work is outstanding: a standstill
 ENDLESS_S = 240.0  # something moves, and it comes to no end
 MAX_ENDS = 5
 COLLECT_S = 2.0    # the mock keeps 5 MiB of a partition: sooner than so many dead letters can be written
@@ -118,7 +118,7 @@ class Batch:
         self.collected = 0.0
         self.refusals: list[tuple[str, ...]] = []  # commands: of the topic of dead letters
         self.n_refusals = 0
-        settle_s = 0 if batch.get("long_settle") else int(batch["config"]["hbase"]["settle"].rstrip("s"))
+        settle_s = 0 if batch.get("long_settle") else int(batch["config"]["hbase"]["uncertain_timeout"].rstrip("s"))
         self.still_s = STILL_S + settle_s
         self.known: tuple[int, dict[tuple[str, int, int], Outcome]] = (-1, {})
         self.oracles: dict[str, Oracle] = {}

@@ -232,7 +232,7 @@ class World:
         readings["on_bad_message"] = "dead_letter"
         self.config.write_text(json.dumps({
             "kafka": {"brokers": self.kafka.greeting, "group": "g", "topics": [self.topic]},
-            "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "settle": "1s", "call_timeout": "1s"},
+            "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "uncertain_timeout": "1s", "call_timeout": "1s"},
             "readings": readings, "dead_letters": {"max_ratio": 1}, "tables": self.tables}))
 
     def draw_lines(self) -> list[tuple[bytes, bytes]]:

@@ -422,7 +422,7 @@ def batch_events(rng: random.Random, steps: int) -> list[Json]:
 
 
 def patience(rng: random.Random, steps: int, events: set[str]) -> tuple[int, int, list[int]]:
-    """hbase.settle in seconds, how late an abandoned call lands, and the pauses: it must land within settle of being
+    """hbase.uncertain_timeout in seconds, how late an abandoned call lands, and the pauses: it must land within settle of being
     abandoned, after a second or by a reset, with time to spare, and behind what the next owner of the partition writes."""
     pauses_ms = [rng.choice([50, 300, 1200, 1200]) for _ in range(steps)]
     if "kill" in events:  # the dead member's session is waited for
@@ -470,7 +470,7 @@ def batch_of(seed: int, n_scenarios: int) -> Json:
                      "fault_share": rng.choice([0, 0.1, 0.3])}
     config: Json = {
         "kafka": {"threads": rng.choice([1, 1, 2]), "session_timeout": "6s", "commit_interval": "100ms"},
-        "hbase": {"writers": 8, "connect_timeout": "1s", "call_timeout": "1s", "settle": "1h" if long_settle else f"{settle_s}s",
+        "hbase": {"writers": 8, "connect_timeout": "1s", "call_timeout": "1s", "uncertain_timeout": "1h" if long_settle else f"{settle_s}s",
                   "retry_min": "20ms", "retry_max": "200ms", "region_refresh": "5s"},
         "readings": readings,
         "dead_letters": {"place": rng.choice(["topic", "topic", "file"]), "max_ratio": rng.choice([1, 0.1, 0.1])},

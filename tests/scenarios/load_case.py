@@ -49,7 +49,7 @@ class LoadCase(unittest.TestCase):
         path = self.directory / "tidemark.yaml"
         columns = {"family": "M", "from": "*"}
         sections = {
-            **self.topics, "hbase": {"gateways": self.gateways, "settle": self.settle, "call_timeout": "1s"}, "readings": self.readings,
+            **self.topics, "hbase": {"gateways": self.gateways, "uncertain_timeout": self.settle, "call_timeout": "1s"}, "readings": self.readings,
             "tables": {"METRIC": {"key": self.key, "columns": columns},
                        "CURRENT": {"latest": "replace", "key": [{"field": "h"}], "columns": columns}}, **self.changes}
         path.write_text(json.dumps({name: section for name, section in sections.items() if section is not None}))

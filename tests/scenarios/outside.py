@@ -54,7 +54,7 @@ def noted_halt(note: str) -> tuple[int, int] | None:
 
 def stand_of(committed: int | None, note: str, begin: int, end: int, config: Json, has_begun: bool) -> Stand:
     """@begin, @end: of the log when the daemon starts; @has_begun: the group had started before."""
-    goes_on = config.get("on_lost_offsets", "hold") == "continue"
+    goes_on = config.get("on_lost_offsets", "halt") == "continue"
     if committed is None:
         at_end = config.get("start", "earliest") == "latest" and not has_begun
         return Stand(end, left_out=("start", end - begin)) if at_end else Stand(begin)
@@ -151,7 +151,7 @@ def add_clocks(rng: random.Random, batch: Json, moves: list[int], first: int) ->
         clocks_s[1] = clocks_s[0] + rng.choice([20, 120, 3600])
         batch["pauses_ms"][moves[0] - 1] = 400
         # A group waits for up to 10 s for a member that left; the call of the first owner lands behind what the next writes.
-        batch["config"]["hbase"]["settle"] = "20s"
+        batch["config"]["hbase"]["uncertain_timeout"] = "20s"
         for scenario in batch["scenarios"][-3:]:
             name = scenario["name"]
             scenario.clear()

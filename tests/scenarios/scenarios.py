@@ -28,7 +28,7 @@ from outside import kind_of  # noqa: E402
 from shrink import Shrinker  # noqa: E402
 
 
-BATCH_S = 15.0  # what most take; half of it is the group's join and hbase.settle
+BATCH_S = 15.0  # what most take; half of it is the group's join and hbase.uncertain_timeout
 
 
 def programs_of(build: Path, tidemark: Path | None) -> Programs:

@@ -198,7 +198,7 @@ class Load(LoadCase):
         self.assert_loaded(range(n))
 
     def test_waits_for_what_may_still_land(self) -> None:
-        """A call of a run that was killed may overwrite a latest value for as long as hbase.settle says: that is waited for, and told."""
+        """A call of a run that was killed may overwrite a latest value for as long as hbase.uncertain_timeout says: that is waited for, and told."""
         self.settle = "6s"
         values = [{**reading(number), "ts": TIME_MS} for number in range(3_000)]  # of one time: the last of each host stays
         path = self.write("a.jsonl", b"".join(json.dumps(value).encode() + b"\n" for value in values))
@@ -211,7 +211,7 @@ class Load(LoadCase):
         took = time.monotonic() - killed
         self.assertGreater(took, 6)
         if took < 12:  # else a slow machine had all written when nothing could land any more
-            self.assertIn("tidemark load: everything is written; waiting up to 6.0 s (hbase.settle), ", said)
+            self.assertIn("tidemark load: everything is written; waiting up to 6.0 s (hbase.uncertain_timeout), ", said)
         self.assertEqual(self.numbers(), list(range(3_000 - HOSTS, 3_000)))
 
     def test_killed_while_calls_may_still_land(self) -> None:

@@ -45,7 +45,7 @@ class Rolling:
         return {"kafka": {"brokers": self.kafka.greeting, "group": "g", "topics": ["t"], "threads": 1, "session_timeout": "6s",
                           "librdkafka": {"fetch.wait.max.ms": 20}},
                 "limits": {"drain_timeout": "3s"},
-                "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "call_timeout": "2s", "settle": "3s"},
+                "hbase": {"gateways": [f"127.0.0.1:{self.gateway.greeting}"], "call_timeout": "2s", "uncertain_timeout": "3s"},
                 "readings": {"time": {"field": "ts", "format": "epoch_ms"}},
                 "tables": {"METRIC": {"key": [{"field": "host"}, "#", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}}}}
 

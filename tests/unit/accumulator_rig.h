@@ -13,7 +13,7 @@ static const char config_text[] =
     "tables:\n"
     "  LATEST: { latest: merge, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
     "  DATA: { key: [ { field: host }, \"#\", { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n"
-    "  SPREAD: { lane_prefix: 4, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
+    "  SPREAD: { batch_prefix: 4, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"
     "  REPLACED: { latest: replace, key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n";
 
 #define LATEST 0

@@ -27,7 +27,7 @@ gboolean tide_move_target_parse(const char *text, gint64 now_epoch_ms, TideMoveT
 
 typedef struct TideMoveContext {
   gint64 now_epoch_ms;
-  gint64 settle_ms;      /* hbase.settle */
+  gint64 settle_ms;      /* hbase.uncertain_timeout */
   guint64 span_messages; /* kafka.max_span_messages */
 } TideMoveContext;
 

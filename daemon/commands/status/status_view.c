@@ -467,7 +467,7 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   g_autofree char *text = g_strdup_printf(
       "%s in use of %s%s%s%s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
       *share != '-' ? share : "", *share != '-' ? ")" : "", is_in_doubt ? ", " : "", is_in_doubt ? doubt : "",
-      is_in_doubt ? " of it to remember cells of uncertain outcome until hbase.settle is over" : "", resident);
+      is_in_doubt ? " of it to remember cells of uncertain outcome until hbase.uncertain_timeout is over" : "", resident);
   print_wrapped(stream, "Memory", text);
   g_autofree char *cores = member_text(status, "cpu.cores", CELL_COUNT);
   g_autofree char *busiest = member_text(status, "cpu.busiest_consumer", CELL_SHARE);

@@ -139,7 +139,7 @@ pipeline_fixture_yaml(PipelineFixture *fixture, const RunningPipelineOptions *ru
                          strstr(kafka, "max_span_messages:") != NULL ? "" : ", max_span_messages: 2000",
                          strstr(kafka, "commit_interval:") != NULL ? "" : ", commit_interval: 100ms", kafka,
                          strstr(kafka, "librdkafka:") != NULL ? "" : SHORT_FETCHES, list,
-                         strstr(hbase, "settle:") != NULL ? "" : ", settle: 3s", hbase,
+                         strstr(hbase, "uncertain_timeout:") != NULL ? "" : ", uncertain_timeout: 3s", hbase,
                          strstr(options, "tables:") != NULL ? "" : default_tables, options,
                          has_sources || strstr(options, "readings:") != NULL
                              ? ""

@@ -120,8 +120,8 @@ PIPELINE_TEST("/pipeline-brokers/commits/C10-commits-refused-for-the-group-are-t
 PIPELINE_TEST("/pipeline-brokers/commits/C10-refused-commit-with-a-note-is-tried-again")
 {
   TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .max_hits = 1};
-  RunningPipeline *running =
-      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", settle: 1h"});
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", uncertain_timeout: 1h"});
   running_pipeline_wait_ready(running);
   scripted_gateway_add_fault(fixture->gateways[0], &silent);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_OFFSET_COMMIT, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1);

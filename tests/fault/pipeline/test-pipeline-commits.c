@@ -55,7 +55,7 @@ test_M12_clean_handover_repeats_nothing(PipelineFixture *fixture, gconstpointer 
 }
 
 /* F7: a clean stop says so to the next owner, and librdkafka, which commits what is stored once more when partitions
- * are given up, does not say over it: the next owner would hold offsets for hbase.settle. */
+ * are given up, does not say over it: the next owner would hold offsets for hbase.uncertain_timeout. */
 static void
 test_F7_clean_stop_leaves_a_closed_note(PipelineFixture *fixture, gconstpointer data)
 {

@@ -12,11 +12,11 @@
 
 /* One that outlives its sender lands when the next owner of the partition has long written. */
 #define OUTLIVES_MS 14000
-#define OUTLIVES ", settle: 16s"
+#define OUTLIVES ", uncertain_timeout: 16s"
 
 /* The test would fail, long before this has passed. */
-#define FOR_EVER ", settle: 1h"
-#define SOON ", settle: 8s"
+#define FOR_EVER ", uncertain_timeout: 1h"
+#define SOON ", uncertain_timeout: 8s"
 
 #define LATEST_ONLY                                                                                                    \
   "tables:\n"                                                                                                          \
@@ -285,7 +285,7 @@ test_F14_what_cannot_be_remembered_is_read_again(PipelineFixture *fixture, gcons
   RunningPipeline *running = running_pipeline_start_with(
       fixture, &(RunningPipelineOptions){.gateways = 1,
                                          .kafka = ", max_span_messages: 1000000",
-                                         .hbase = ", settle: 45s",
+                                         .hbase = ", uncertain_timeout: 45s",
                                          .options = LATEST_ONLY "limits: { memory: 16MiB, drain_timeout: 3s }\n"});
   for (guint i = 0; i < N_MANY; i += N_MANY - 1) {
     g_autofree char *host = g_strdup_printf("host%u", i);

@@ -131,8 +131,8 @@ PIPELINE_TEST("/pipeline-memory/share/what-is-in-doubt-is-told")
     pipeline_fixture_produce(fixture, 0, "host1", PIPELINE_BASE_MS + i, "v");
   pipeline_fixture_flush(fixture);
   mock_kafka_commit(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0);
-  RunningPipeline *running =
-      running_pipeline_start_with(fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", settle: 1h"});
+  RunningPipeline *running = running_pipeline_start_with(
+      fixture, &(RunningPipelineOptions){.gateways = 1, .hbase = ", uncertain_timeout: 1h"});
   running_pipeline_wait_metric(running, "tidemark_messages_written_total", 10);
   {
     g_auto(TideStatus) status = {0};

@@ -505,7 +505,8 @@ static const CheckDefect defects[] = {
     {"splits-that-are-not-there", "s.txt", NULL, .sets = AT(tables),
      .text = "  METRIC: { key: [ { field: host }, \"#\", { time: epoch_ms } ], splits: { file: s.txt },"
              " columns: { family: M, from: \"*\" } }\n"},
-    {"dead-letters-that-are-read-again", "read again", NULL, .sets = AT(dead_letters), .text = "topic: metrics"},
+    {"dead-letters-that-are-read-again", "dead letters again", NULL, .sets = AT(dead_letters),
+     .text = "topic: metrics"},
     {"broker-that-is-away", "no answer from '127.0.0.1:1'", AWAY, .sets = AT(brokers), .text = "127.0.0.1:1"},
     {"broker-without-address", "no-such-host.invalid", AWAY, .sets = AT(brokers), .text = "no-such-host.invalid:9092"},
     {"one-broker-of-two-away", NULL, NULL, .apply = one_broker_of_two_away},

@@ -166,7 +166,7 @@ PIPELINE_TEST("/lifecycle/stop/C8-with-messages-handed-back")
   guint id = scripted_gateway_add_fault(fixture->gateways[0], &abandoned);
   mock_kafka_create_topic(fixture->kafka, "letters", 1);
   DaemonProcessOptions options = {.gateways = 1,
-                                  .hbase = ", settle: 1h",
+                                  .hbase = ", uncertain_timeout: 1h",
                                   .yaml = "dead_letters: { topic: letters }\n"
                                           "tables:\n  CURRENT_METRIC: { latest: merge, key: [ { field: host } ], "
                                           "columns: { family: M, from: \"*\" } }\n"};

@@ -15,7 +15,7 @@
 #define TTL_MS (G_GINT64_CONSTANT(36500) * 86400000)
 
 static const char yaml[] = "kafka: { brokers: \"127.0.0.1:9092\", group: g, topics: [t] }\n"
-                           "hbase: { gateways: [\"%s\"], call_timeout: 2s, settle: 2s }\n"
+                           "hbase: { gateways: [\"%s\"], call_timeout: 2s, uncertain_timeout: 2s }\n"
                            "readings: { time: { field: ts, format: epoch_ms } }\n"
                            "tables:\n"
                            "  SENSOR:\n"
@@ -393,9 +393,9 @@ FIXTURE_TEST("/rollup/E7-only-a-copy-is-copied-into")
     const char *text;
   } targets[] = {
       {"hbase:meta", NULL, "'hbase:meta' is in the namespace of HBase's own tables"},
-      {"''", NULL, "'' is no table name that HBase accepts"},
-      {"../OTHER", NULL, "'../OTHER' is no table name that HBase accepts"},
-      {"A\x1b", NULL, "'A\\x1B' is no table name that HBase accepts"},
+      {"''", NULL, "'' is not a valid HBase table name"},
+      {"../OTHER", NULL, "'../OTHER' is not a valid HBase table name"},
+      {"A\x1b", NULL, "'A\\x1B' is not a valid HBase table name"},
       {"CURRENT", "M", "'CURRENT' is written by the daemon"},
       {"SENSOR", NULL, "'SENSOR' is written by the daemon"},
       {"OTHER", "x", "'OTHER' exists and has no family 'M', so it is no copy of 'SENSOR'"},

@@ -47,7 +47,7 @@ PROGRAM_TEST("/source-commands/verify-reads-each-topic-by-its-source")
 PROGRAM_TEST("/source-commands/explain-asks-for-the-topic")
 {
   program_scene_run_with_input(fixture, "explain --offline", "cpu,host=b v=2 " AT_MS "000000", 64);
-  assert_prints(fixture->done.errors, "has 2 sources, whose messages differ: say by '--topic'");
+  assert_prints(fixture->done.errors, "has 2 sources with different formats: name the topic with '--topic'");
   program_scene_run_with_input(fixture, "explain --offline --topic telegraf", "cpu,host=b v=2 " AT_MS "000000", 64);
   assert_prints(fixture->done.errors, "reads the topic 'telegraf'");
   program_scene_run_with_input(fixture, "explain --offline --topic telegraf.x", "cpu,host=b v=2 " AT_MS "000000", 0);

@@ -212,7 +212,7 @@ PROGRAM_TEST("/table-commands/explain-tells-rows-and-why-there-is-none")
   assert_prints(fixture->done.output, "    M:0016  @\\x82\\xC4\\x00\\x00\\x00\\x00\\x00  ");
   assert_prints(fixture->done.output, "      reads as 0016  600.5\n");
   assert_prints(fixture->done.output, "    row     gets such cells up to 1,440 times: 70,560 bytes\n");
-  assert_prints(fixture->done.output, "    note: 'tables.PLAIN' cannot be read back whole");
+  assert_prints(fixture->done.output, "    note: 'tables.PLAIN' cannot be read back completely");
   assert_prints(fixture->done.output, "  DAILY_20170726  h1#1501028163000\n");
   assert_prints(second, "  CURRENT  not written: it takes only readings whose field 'type' is 'current'\n");
   assert_silent(second, "note:"); /* once for each table */
@@ -277,7 +277,7 @@ PROGRAM_TEST("/table-commands/explain-tells-what-a-tombstone-deletes")
   assert_prints(fixture->done.output,
                 "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
   assert_prints(fixture->done.output,
-                "'tables.CURRENT.when' asks for 'type', which a message without value does not have");
+                "'tables.CURRENT.when' needs 'type', which a message without a value does not have");
   program_scene_prints(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", 65,
                        "line 1: rejected as tombstone: ");
   assert_prints(fixture->done.output,
@@ -296,9 +296,9 @@ PROGRAM_TEST("/table-commands/warnings-are-for-check-and-run")
                                "tables:\n"
                                "  T: { key: [ { time: epoch_ms } ], columns: { family: M, from: \"*\" } }\n";
   program_scene_configure(fixture, warned, scripted_gateway_endpoint(fixture->gateway));
-  program_scene_prints(fixture, "check --offline", 0, "warning: 'tables.T' begins with the time");
+  program_scene_prints(fixture, "check --offline", 0, "warning: 'tables.T' starts with the time");
   g_assert_cmpint(program_scene_try(fixture, "run", NULL), !=, 0); /* that address is nobody's */
-  assert_prints(fixture->done.errors, "warning: 'tables.T' begins with the time");
+  assert_prints(fixture->done.errors, "warning: 'tables.T' starts with the time");
   assert_prints(fixture->done.errors, "cannot start: ");
   program_scene_run(fixture, "tables create", 0);
   assert_silent(fixture->done.errors, "warning");

@@ -20,7 +20,7 @@ set_up_with(ProgramScene *fixture, const char *tables)
   fixture->gateway = scripted_gateway_new(NULL);
   g_autofree char *yaml = g_strdup_printf("kafka: { brokers: \"%s\", group: g, topics: [" TOPIC
                                           "], session_timeout: 6s, commit_interval: 100ms }\n"
-                                          "hbase: { gateways: [\"%%s\"], call_timeout: 2s, settle: 2s }\n"
+                                          "hbase: { gateways: [\"%%s\"], call_timeout: 2s, uncertain_timeout: 2s }\n"
                                           "readings: { time: { field: ts, format: epoch_ms }, on_bad_message: skip }\n"
                                           "service: { http: off }\n"
                                           "limits: { drain_timeout: 3s }\n"

@@ -4,7 +4,7 @@
 #include "util/cgroup_bound.h"
 
 #define MIB ((guint64)1 << 20)
-#define WARNING "the process needs up to 64MiB besides, and its cgroup may take "
+#define WARNING "the process needs up to 64MiB more, but its cgroup allows "
 
 static guint64 bound_bytes;
 static guint bound_cpus;
@@ -35,9 +35,10 @@ TEST("/config-cgroup/memory")
       {4096, "", 256, NULL},
       {512, "", 128, NULL},
       {96, "", 24, NULL},
-      {48, "", 16, "'limits.memory' is 16MiB, " WARNING "48MiB: the kernel kills it"},
+      {48, "", 16, "'limits.memory' is 16MiB and " WARNING "48MiB: the kernel kills the process"},
       {512, "limits: { memory: 448MiB }\n", 448, NULL},
-      {512, "limits: { memory: 449MiB }\n", 449, "'limits.memory' is 449MiB, " WARNING "512MiB: the kernel kills it"},
+      {512, "limits: { memory: 449MiB }\n", 449,
+       "'limits.memory' is 449MiB and " WARNING "512MiB: the kernel kills the process"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     bound_bytes = cases[i].bound_mib * MIB;

@@ -61,9 +61,9 @@ assert_loads(const char *service, const char *expected)
 
 FIXTURE_TEST("/config-http/open")
 {
-  static const char open[] = "is open to other machines, which need no password";
+  static const char open[] = "is reachable from other machines without a password and without TLS";
   static const char readable[] =
-      "warning: 'service.http' ('0.0.0.0:1') is open to other machines, and passwords can be read";
+      "warning: 'service.http' ('0.0.0.0:1') is reachable from other machines, and passwords are sent";
   assert_loads("service: { http: \"0.0.0.0:1\" }\n", open);
   assert_loads("service: { http: \"0.0.0.0:1\", http_allow_open: true }\n", "");
   assert_loads("service: { http: \"0.0.0.0:1\", " TLS " }\n", "");
@@ -75,8 +75,8 @@ FIXTURE_TEST("/config-http/open")
   assert_loads("service: { http: \"[::ffff:127.0.0.1]:1\" }\n", "");
   assert_loads("service: { http: \"[::ffff:10.0.0.1]:1\" }\n", open);
   assert_loads("service: { http: \"unix:/run/x\", http_socket_mode: \"0600\" }\n", "");
-  assert_loads("service: { http: off, " TLS " }\n", "error: 'service.http_tls' changes nothing");
-  assert_loads("service: { http: off, " USERS " }\n", "error: 'service.http_users' changes nothing");
+  assert_loads("service: { http: off, " TLS " }\n", "error: 'service.http_tls' has no effect");
+  assert_loads("service: { http: off, " USERS " }\n", "error: 'service.http_users' has no effect");
 }
 
 FIXTURE_TEST("/config-http/refused-files")

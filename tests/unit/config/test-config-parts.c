@@ -330,7 +330,7 @@ TEST("/config-source/topic-is-asked-for")
   g_autoptr(GError) none = NULL, other = NULL;
   g_assert_true(tide_config_check_topic(config, "abc", NULL));
   g_assert_false(tide_config_check_topic(config, NULL, &none));
-  g_assert_nonnull(strstr(none->message, "has 3 sources, whose messages differ: say by '--topic'"));
+  g_assert_nonnull(strstr(none->message, "has 3 sources with different formats: name the topic with '--topic'"));
   g_assert_false(tide_config_check_topic(config, "x", &other));
   g_assert_nonnull(strstr(other->message, "reads the topic 'x'"));
 }

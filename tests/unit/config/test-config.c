@@ -97,7 +97,7 @@ TEST("/config/byte-order-mark-is-passed-over")
   g_autoptr(TideConfig) bad = load_config("\xef\xbb\xbfkafkaa: 1\n", &problems);
   g_autofree char *all = describe_problems(problems);
   g_assert_null(bad);
-  g_assert_nonnull(strstr(all, "1:1 error: 'kafkaa' is not known"));
+  g_assert_nonnull(strstr(all, "1:1 error: 'kafkaa' is not known; did you mean 'kafka'"));
 }
 
 /* Texts of a key that look like no field, and quoted ones, stand in it as they are. */
@@ -204,7 +204,7 @@ TEST("/config/tables-are-created-as-written")
       "    key: [{ field: host }, \"#\", { time: epoch_ms }]\n"
       "    columns: [{ family: M, from: \"*\" }, { family: N, from: [n] }]\n"
       "    ttl: 30d\n"
-      "    lane_prefix: 3\n"
+      "    batch_prefix: 3\n"
       "    splits: [\"a\", \"m\", { hex: \"ff00\" }]\n"
       "    families:\n"
       "      M: { compression: gz, bloom: rowcol, encoding: row_index_v1, versions: 3, ttl: 90d, block_size: 64KiB,\n"
@@ -411,7 +411,7 @@ FILE_TEST("/config/F8-secret-in-a-file-for-all-is-refused")
   write_file(fixture->config_path, text, 0644);
   g_autofree char *shown = show_everything(fixture->config_path, text, &config);
   g_assert_null(config);
-  g_assert_nonnull(strstr(shown, "everybody can read (mode 0644)"));
+  g_assert_nonnull(strstr(shown, "every user can read (mode 0644)"));
   g_assert_nonnull(strstr(shown, remedy));
   g_assert_null(strstr(shown, "canary"));
 }
@@ -437,14 +437,14 @@ FILE_TEST("/config/F1-F4-F16-useless-fixture-are-refused")
   g_autofree char *large = g_strnfill(10 * 1024 * 1024, '#');
 
   g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
-  assert_file_refused(missing,
-                      "cannot be opened: No such file or directory: name the configuration with '-c FILE', or have "
-                      "'tidemark init' write one from sample messages");
+  assert_file_refused(missing, "cannot be opened: No such file or directory: name the configuration with '-c FILE', or "
+                               "create one from sample messages with 'tidemark init'");
   assert_file_refused(fixture->directory, "is a directory");
   assert_file_refused(fifo, "is not a regular file");
   assert_file_refused("/dev/zero", "is not a regular file");
   write_file(fixture->config_path, "", 0600);
-  assert_file_refused(fixture->config_path, "the file is empty");
+  assert_file_refused(fixture->config_path,
+                      "the file is empty: 'tidemark check --print-defaults' prints a sample with all options");
   write_file(fixture->config_path, large, 0600);
   assert_file_refused(fixture->config_path, "the file is larger than 1048576 bytes");
   g_assert_cmpint(g_remove(fifo), ==, 0);

@@ -126,7 +126,7 @@ CONSUMER_TEST(plain, "/consumer-offsets/halted/K1-completions-move-no-offset")
   tide_consumer_commits_store_marks(&fixture->consumer->commits);
   handlers_of(fixture)->committed(0, 0, TRUE, handlers_of(fixture)->data);
   acknowledge(fixture, &call);
-  partition->uncertain.doubt = partition->uncertain.inherited = (TideDoubt){0}; /* hbase.settle is over */
+  partition->uncertain.doubt = partition->uncertain.inherited = (TideDoubt){0}; /* hbase.uncertain_timeout is over */
   g_assert_cmpint(partition->offsets.mark, ==, 6);
   g_string_truncate(fake_input_of(fixture->consumer->input)->asked, 0);
   tide_consumer_commits_store_marks(&fixture->consumer->commits);

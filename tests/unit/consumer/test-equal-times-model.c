@@ -1,9 +1,9 @@
 /* Equal times, held against a model under random interleavings: the real accumulator, cells in doubt, rewinds,
  * partitions and hand-overs of several consumers, between a topic and an HBase of a few lines. Calls are acknowledged,
- * fail, or are abandoned, and land at any later step up to hbase.settle; regions split and merge; consumers stop, are
- * killed with their calls under way, hand partitions over with and without a commit, lose them with rows waiting and
- * under way; partitions share a row; rows of several messages are refused, and these are read again, each with a row of
- * its own; time passes.
+ * fail, or are abandoned, and land at any later step up to hbase.uncertain_timeout; regions split and merge; consumers
+ * stop, are killed with their calls under way, hand partitions over with and without a commit, lose them with rows
+ * waiting and under way; partitions share a row; rows of several messages are refused, and these are read again, each
+ * with a row of its own; time passes.
  *
  * At the end the last offset of each cell and time is what stays. On the way: no offset that is committed passes an
  * unfinished message, nothing is kept from being sent by a doubt, and while all calls are answered the committed offset
@@ -692,7 +692,7 @@ step(World *world)
 static const char config_text[] =
     "kafka: { brokers: \"b\", group: g, topics: [t], threads: 1 }\n"
     "readings: { format: json, time: { field: ts, format: epoch_ms } }\n"
-    "hbase: { gateways: [\"g\"], call_timeout: 1s, settle: 1s }\n"
+    "hbase: { gateways: [\"g\"], call_timeout: 1s, uncertain_timeout: 1s }\n"
     "batch: { max_rows: 2, max_age: 1ms, latest_window: 1ms }\n"
     "tables:\n"
     "  H: { key: [ { field: host } ], columns: { family: M, from: \"*\" } }\n"

@@ -571,55 +571,53 @@ TEST("/field-steps/a-mistake-says-what-may-be")
   check_problem("  fields: [{ opn: a }]\n", "6:12 error: 'readings.fields' must be a list of steps, each with one of "
                                             "open, pivot, split, decimal, resolve; did you mean 'open'?\n");
   check_problem("  fields: [{ open: a, split: b }]\n",
-                "6:12 error: 'open' and 'split' are two steps: write each as an item of 'readings.fields'\n");
+                "6:12 error: 'open' and 'split' are two steps: write each as a separate item of 'readings.fields'\n");
   check_problem("  fields: [{ open: $x }]\n",
-                "6:12 error: 'readings.fields': '$x' must be one of the record's own fields, which are $key, $topic, "
-                "$partition, $offset, $timestamp and $header.NAME, or $tags, all tags of a line\n");
+                "6:12 error: 'readings.fields': '$x' must be a field of the record ($key, $topic, $partition, $offset, "
+                "$timestamp or $header.NAME) or $tags, all tags of a line\n");
   check_problem("  fields: [{ pivot: a, name: b }]\n",
-                "6:12 error: 'readings.fields': a pivot has either 'name' and 'value', the members of each item, or "
-                "'names', a field with the list of names\n");
+                "6:12 error: 'readings.fields': a pivot needs either 'name' and 'value' (members of each item) or "
+                "'names' (a field with the list of names)\n");
   check_problem("  fields: [{ pivot: a, name: b, value: c, names: d }]\n",
-                "6:12 error: 'readings.fields': a pivot has either 'name' and 'value', the members of each item, or "
-                "'names', a field with the list of names\n");
+                "6:12 error: 'readings.fields': a pivot needs either 'name' and 'value' (members of each item) or "
+                "'names' (a field with the list of names)\n");
   check_problem("  arrays: index\n  fields: [{ pivot: a, names: b }]\n",
-                "7:12 error: 'readings.fields': a pivot takes lists, which are kept only with 'arrays: json'\n");
-  check_problem(
-      "  fields: [{ split: a, into: [b, c] }]\n",
-      "6:12 error: 'readings.fields': a split has either 'by', the text between parts, or 'at', the positions "
-      "of parts\n");
+                "7:12 error: 'readings.fields': a pivot needs lists, which only 'arrays: json' keeps\n");
+  check_problem("  fields: [{ split: a, into: [b, c] }]\n", "6:12 error: 'readings.fields': a split needs either 'by' "
+                                                            "(the delimiter) or 'at' (the positions of the parts)\n");
   check_problem("  fields: [{ split: a, by: x, into: [b] }]\n",
-                "6:12 error: 'readings.fields.into' must name at least two parts, of which _ is left out\n");
+                "6:12 error: 'readings.fields.into' must name at least two parts, not counting _\n");
   check_problem("  fields: [{ split: a, at: [3], into: [b, c, d] }]\n",
                 "6:12 error: 'readings.fields.into' must name one part more than 'at' has positions\n");
   check_problem("  fields: [{ split: a, at: [3, 3], into: [b, c, d] }]\n",
-                "6:32 error: 'readings.fields.at' has an item twice, got '3'\n");
+                "6:32 error: 'readings.fields.at' contains an item twice, got '3'\n");
   check_problem("  fields: [{ split: a, at: [3, 2], into: [b, c, d] }]\n",
                 "6:12 error: 'readings.fields.at' must be ascending whole numbers of at least 1, got '2'\n");
   check_problem("  fields: [{ split: a, by: x, into: [b, $c] }]\n",
-                "6:12 error: 'readings.fields.into': a part cannot be called '$c': names with $ are the record's own, "
-                "each name stands once, and _ "
-                "leaves a part out\n");
+                "6:12 error: 'readings.fields.into': the name '$c' is not possible: names with $ belong to the record, "
+                "each name may occur once, and _ skips a part\n");
   check_problem("  fields: [{ decimal: a }]\n",
-                "6:12 error: 'readings.fields.scale' is missing: write, for instance, 'scale: 2'\n");
-  check_problem("  fields: [{ decimal: $key, scale: 2 }]\n",
-                "6:12 error: 'readings.fields.decimal' must be a field of the message: split or open the record's "
-                "first\n");
+                "6:12 error: 'readings.fields.scale' is missing: add, for example, 'scale: 2'\n");
+  check_problem(
+      "  fields: [{ decimal: $key, scale: 2 }]\n",
+      "6:12 error: 'readings.fields.decimal' must be a field of the message: split or open the record's field first\n");
   check_problem("  fields: [{ decimal: $x, scale: 2 }]\n",
-                "6:12 error: 'readings.fields': '$x' must be one of the record's own fields, which are $key, $topic, "
-                "$partition, $offset, $timestamp and $header.NAME, or $tags, all tags of a line\n");
+                "6:12 error: 'readings.fields': '$x' must be a field of the record ($key, $topic, $partition, $offset, "
+                "$timestamp or $header.NAME) or $tags, all tags of a line\n");
   check_problem("  fields: [{ open: $offset }, { open: $header.a }]\n",
-                "6:12 error: 'readings.fields.open' must be a field of the message, $key or $header.NAME: nothing "
-                "else can hold JSON\n");
-  check_problem("  fields: [{ pivot: $key, name: n, value: v }]\n",
-                "6:12 error: 'readings.fields.pivot' must be a field of the message: split or open the record's "
-                "first\n");
-  check_problem("  fields: [{ pivot: v, names: $header.n }]\n",
-                "6:12 error: 'readings.fields.names' must be a field of the message: split or open the record's "
-                "first\n");
-  check_problem("  fields: [{ open: a, into: $a }]\n",
-                "6:12 error: 'readings.fields.into' must not begin with '$', as what the record offers does\n");
+                "6:12 error: 'readings.fields.open' must be a field of the message, $key or $header.NAME: other fields "
+                "cannot contain JSON\n");
+  check_problem(
+      "  fields: [{ pivot: $key, name: n, value: v }]\n",
+      "6:12 error: 'readings.fields.pivot' must be a field of the message: split or open the record's field first\n");
+  check_problem(
+      "  fields: [{ pivot: v, names: $header.n }]\n",
+      "6:12 error: 'readings.fields.names' must be a field of the message: split or open the record's field first\n");
+  check_problem(
+      "  fields: [{ open: a, into: $a }]\n",
+      "6:12 error: 'readings.fields.into' must not start with '$', which is reserved for fields of the record\n");
   check_problem("  fields: [{ resolve: senml }, { open: a }, { resolve: senml }]\n",
-                "6:45 error: 'readings.fields' resolves the records twice: remove one of the steps 'resolve'\n");
+                "6:45 error: 'readings.fields' resolves the records twice: remove one of the 'resolve' steps\n");
   check_problem("  fields: [{ resolve: xml }]\n",
                 "6:23 error: 'readings.fields.resolve' must be one of senml, got 'xml'\n");
 }
@@ -627,18 +625,18 @@ TEST("/field-steps/a-mistake-says-what-may-be")
 TEST("/field-steps/options-of-lines-that-cannot-be-meant")
 {
   check_problem("  format: csv\n  csv: { columns: [a], decimal_comma: true }\n",
-                "7:39 error: 'readings.csv.decimal_comma' needs a delimiter that is no comma: add, for instance, "
+                "7:39 error: 'readings.csv.decimal_comma' needs a delimiter other than a comma: add, for example, "
                 "'delimiter: \";\"'\n");
   check_problem(
       "  format: csv\n  csv: { columns: [a], skip_after_header: 1 }\n",
-      "7:43 error: 'readings.csv.skip_after_header' needs 'header: true': without one, 'skip_lines' passes over "
-      "lines\n");
-  check_problem("  separator: $.\n",
-                "6:14 error: 'readings.separator' must not begin with '$', as what the record offers does\n");
+      "7:43 error: 'readings.csv.skip_after_header' needs 'header: true': without a header, use 'skip_lines'\n");
+  check_problem(
+      "  separator: $.\n",
+      "6:14 error: 'readings.separator' must not start with '$', which is reserved for fields of the record\n");
   check_problem("  format: influx\n  influx: { tag_prefix: $, field_prefix: $header. }\n",
-                "7:25 error: 'readings.influx.tag_prefix' must not begin with '$', as what the record offers does\n"
-                "7:42 error: 'readings.influx.field_prefix' must not begin with '$', as what the record offers "
-                "does\n");
+                "7:25 error: 'readings.influx.tag_prefix' must not start with '$', which is reserved for fields of the "
+                "record\n7:42 error: 'readings.influx.field_prefix' must not start with '$', which is reserved for "
+                "fields of the record\n");
   check_problem("  influx: { tag_prefix: a }\n",
                 "6:11 error: 'readings.influx' has no effect with 'format: json': remove it\n");
 }

@@ -233,16 +233,16 @@ TEST("/kafka-conf/F12-what-clients-fix-cannot-be-set")
 TEST("/kafka-conf/F12-values-that-break-a-promise")
 {
   static const char *const bad[][3] = {
-      {"delivery.report.only.error", "true", "must be reported, else its offset never moves"},
-      {"transactional.id", "x", "none would ever be sent"},
+      {"delivery.report.only.error", "true", "its offset never advances"},
+      {"transactional.id", "x", "none would be sent"},
       {"acks", "1", "all in-sync replicas"},
-      {"isolation.level", "read_uncommitted", "readings that their sender took back would be written"},
-      {"topic.metadata.refresh.interval.ms", "-1", "a partition that is added would never be read"},
-      {"allow.auto.create.topics", "true", "a misspelt topic would be made"},
-      {"api.version.request", "false", "headers of dead letters would be lost"},
-      {"test.mock.num.brokers", "3", "brokers would be made up"},
-      {"metadata.recovery.strategy", "none", "would never be found again"},
-      {"share.acknowledgement.mode", "explicit", "it is for share groups"},
+      {"isolation.level", "read_uncommitted", "messages of aborted transactions would be written"},
+      {"topic.metadata.refresh.interval.ms", "-1", "a partition that is added to a topic would never be read"},
+      {"allow.auto.create.topics", "true", "a misspelt topic would be created and read instead of being reported"},
+      {"api.version.request", "false", "would lose the headers of dead letters"},
+      {"test.mock.num.brokers", "3", "it would simulate the brokers"},
+      {"metadata.recovery.strategy", "none", "never find a cluster again"},
+      {"share.acknowledgement.mode", "explicit", "it belongs to share groups"},
   };
   static const char *const good[][2] = {{"isolation.level", "read_committed"},
                                         {"topic.metadata.refresh.interval.ms", "5000"},

@@ -255,11 +255,10 @@ TEST("/option-names/old-key-is-taken-with-a-warning")
 {
   Values values;
   g_autofree char *said = problems_of("threads: 4\ninner:\n  levels: 7\n", &values);
-  g_assert_cmpstr(
-      said, ==,
-      "1:1 warning: 'threads' is called 'workers' now: rename it, the next release does not know the old name\n"
-      "3:3 warning: 'inner.levels' is called 'inner.depth' now: rename it, the next release does not know the "
-      "old name\n");
+  g_assert_cmpstr(said, ==,
+                  "1:1 warning: 'threads' is now called 'workers': rename it; the next release no longer accepts the "
+                  "old name\n3:3 warning: 'inner.levels' is now called 'inner.depth': rename it; the next release no "
+                  "longer accepts the old name\n");
   g_assert_cmpuint(values.workers, ==, 4);
   g_assert_cmpuint(values.depth, ==, 7);
 }
@@ -279,7 +278,7 @@ TEST("/option-names/both-are-an-error")
   for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
     Values values;
     g_autofree char *said = problems_of(texts[i], &values);
-    g_assert_cmpstr(said + 4, ==, "error: 'threads' is the old name of 'workers', which is there too: take it out\n");
+    g_assert_cmpstr(said + 4, ==, "error: 'threads' is the old name of 'workers', which is also set: remove it\n");
     g_assert_cmpuint(values.workers, ==, 5);
   }
 }
@@ -288,7 +287,9 @@ TEST("/option-names/wrong-value-of-an-old-key-is-an-error")
 {
   Values values;
   g_autofree char *said = problems_of("threads: 44\n", &values);
-  g_assert_nonnull(strstr(said, "1:1 warning: 'threads' is called 'workers' now"));
+  g_assert_nonnull(strstr(
+      said,
+      "1:1 warning: 'threads' is now called 'workers': rename it; the next release no longer accepts the old name"));
   g_assert_nonnull(strstr(said, "1:10 error: 'workers' "));
 }
 
@@ -353,7 +354,8 @@ TEST("/option-names/warning-of-an-old-key-shows-no-secret")
   g_assert_cmpstr(values.text, ==, "canary");
   g_assert_cmpuint(problems->len, ==, 1);
   g_autofree char *said = tide_config_problem_format(problems->pdata[0], "tidemark.yaml", text);
-  g_assert_nonnull(strstr(said, "'passphrase' is called 'token' now"));
+  g_assert_nonnull(
+      strstr(said, "'passphrase' is now called 'token': rename it; the next release no longer accepts the old name"));
   g_assert_nonnull(strstr(said, "passphrase: ***"));
   g_assert_null(strstr(said, "canary"));
   g_free(values.text);
@@ -480,7 +482,7 @@ static const struct {
     {"kafka", "threads", "[1]", "'kafka.threads' needs a value, got a list"},
     {"kafka", "threads", "{ a: 1 }", "'kafka.threads' needs a value, got a mapping"},
     {"kafka", "threads", "", "'kafka.threads' needs a value, got nothing"},
-    {"kafka", "threads", "\"1\\0\"", "'kafka.threads' must not hold a NUL byte"},
+    {"kafka", "threads", "\"1\\0\"", "'kafka.threads' must not contain a NUL byte"},
     {"kafka", "session_timeout", "45", "'kafka.session_timeout' must have a unit (ms, s, m, h, d): '45s' or '45ms'"},
     {"kafka", "session_timeout", "45000", "'kafka.session_timeout' must have a unit (ms, s, m, h, d): '45000ms' or "},
     {"hbase", "region_refresh", "30", "'hbase.region_refresh' must have a unit (ms, s, m, h, d): '30s' or '30ms'"},
@@ -506,7 +508,7 @@ static const struct {
     {"readings", "separator", "\"\"", "'readings.separator' must be a text of 1 to"},
     {"readings.time", "zone", "Mars/Olympus", "'readings.time.zone' must be a time zone that this machine knows"},
     {"readings.time", "zone", "../../etc/localtime", "'readings.time.zone' must be a time zone"},
-    {"readings.time", "earliest", "long ago", "'readings.time.earliest' must be a date or time with zone"},
+    {"readings.time", "earliest", "long ago", "'readings.time.earliest' must be a date, or a time with a zone"},
     {"readings.time", "pattern", "yyyy-mm", "'readings.time.pattern' cannot be used: "},
 };
 

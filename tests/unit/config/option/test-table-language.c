@@ -17,23 +17,23 @@
 /* Each text has exactly one problem, which begins like this. */
 static const ConfigProblemCase one_problem[] = {
     {"key-literal-null", WITH_KEY("[{ field: host }, { hex: ~ }, { time: epoch_ms }]"),
-     "4:46 error: 'tables.T.key.hex' must be pairs of hex digits such as \"00ff\", got nothing"},
+     "4:46 error: 'tables.T.key.hex' must be pairs of hexadecimal digits such as \"00ff\", got nothing"},
     {"form-unknown", WITH_KEY("[{ field: host, as: int24 }, { time: epoch_ms }]"),
      "4:41 error: 'tables.T.key.as' must be one of text, int8, int16, int32, int64, uint8, uint16,"},
     {"form-with-width", WITH_KEY("[{ field: id, as: int32, width: 4 }, { time: epoch_ms }]"),
-     "4:53 error: 'tables.T.key.width' has no effect with a binary form, which is of fixed width and"},
+     "4:53 error: 'tables.T.key.width' has no effect with a binary encoding, which has a fixed width and"},
     {"form-with-case", WITH_KEY("[{ field: id, as: uint64, case: lower }, { time: epoch_ms }]"),
-     "4:53 error: 'tables.T.key.case' has no effect with a binary form, which is of fixed width and holds"},
+     "4:53 error: 'tables.T.key.case' has no effect with a binary encoding, which has a fixed width and"},
     {"long-without-width", WITH_KEY("[{ field: id, long: cut }, \"#\", { time: epoch_ms }]"),
-     "4:41 error: 'long' without 'width': say how many bytes the field has in the key"},
+     "4:41 error: 'long' needs 'width': set the number of bytes that the field has in the key"},
     {"separator-with-width", WITH_KEY("[{ field: id, width: 4, separator: escape }, { time: epoch_ms }]"),
-     "4:56 error: 'tables.T.key.separator' has no effect with 'width', which says where the value ends:"},
+     "4:56 error: 'tables.T.key.separator' has no effect with 'width', which determines where the value ends:"},
     {"range-of-three", WITH_KEY("[{ field: id, as: int32, range: [1, 2, 3] }, { time: epoch_ms }]"),
-     "4:53 error: 'tables.T.key.range' must be two whole numbers, the least and the greatest: [0,"},
+     "4:53 error: 'tables.T.key.range' must be two whole numbers, the minimum and the maximum ([0, 999999]), got"},
     {"range-of-words", WITH_KEY("[{ field: id, as: int32, range: [a, b] }, { time: epoch_ms }]"),
-     "4:53 error: 'tables.T.key.range' must be two whole numbers, the least and the greatest: [0,"},
+     "4:53 error: 'tables.T.key.range' must be two whole numbers, the minimum and the maximum ([0, 999999]), got"},
     {"range-backwards", WITH_KEY("[{ field: id, as: int32, range: [9, 1] }, { time: epoch_ms }]"),
-     "4:53 error: 'tables.T.key.range' begins with the greater number: turn it around"},
+     "4:53 error: 'tables.T.key.range' has its numbers in the wrong order: write the minimum first"},
     {"range-wider-than-width", WITH_KEY("[{ field: id, width: 3, pad: \"0\", range: [0, 9999] }, { time: epoch_ms }]"),
      "4:22 error: 'tables.T.key': "},
     {"range-wider-than-form", WITH_KEY("[{ field: id, as: uint8, range: [0, 256] }, { time: epoch_ms }]"),
@@ -41,16 +41,17 @@ static const ConfigProblemCase one_problem[] = {
     {"range-of-text", WITH_KEY("[{ field: id, range: [0, 256] }, \"#\", { time: epoch_ms }]"),
      "4:22 error: 'tables.T.key': "},
     {"default-list-empty", WITH_KEY("[{ field: id, default: [] }, \"#\", { time: epoch_ms }]"),
-     "4:44 error: 'tables.T.key.default' is empty: leave it out to reject such messages"},
+     "4:44 error: 'tables.T.key.default' is empty: remove it to reject such messages"},
     {"default-text-not-last",
      WITH_KEY("[{ field: id, default: [none, { when: { field: a, present: true }, value: b }] }, \"#\", { time: "
               "epoch_ms }]"),
-     "4:45 error: 'tables.T.key.default': a value without condition ends the list, those behind it would"},
+     "4:45 error: 'tables.T.key.default': a value without a condition ends the list, and the later ones would never be "
+     "used: move it to the end"},
     {"default-without-when", WITH_KEY("[{ field: id, default: [{ value: b }] }, \"#\", { time: epoch_ms }]"),
-     "4:45 error: 'tables.T.key.default.when' is missing: write, for instance, 'when: { field: type,"},
+     "4:45 error: 'tables.T.key.default.when' is missing: add, for example, 'when: { field: type,"},
     {"default-without-value",
      WITH_KEY("[{ field: id, default: [{ when: { field: a, present: true } }] }, \"#\", { time: epoch_ms }]"),
-     "4:45 error: 'tables.T.key.default.value' is missing: write, for instance, 'value: none'"},
+     "4:45 error: 'tables.T.key.default.value' is missing: add, for example, 'value: none'"},
     {"default-of-two-conditions",
      WITH_KEY("[{ field: id, default: [{ when: [{ field: a, present: true }, { field: b, present: true }], value: x }] "
               "}, \"#\", { time: epoch_ms }]"),
@@ -72,9 +73,9 @@ static const ConfigProblemCase one_problem[] = {
     {"time-zone-unknown", WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMdd, zone: Mars }]"),
      "4:68 error: 'tables.T.key.zone' must be a time zone that this machine knows, such as Europe/Berlin,"},
     {"time-pattern-binary", WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMdd, binary: true }]"),
-     "4:70 error: 'tables.T.key.binary' has no effect with a pattern, only with a number: remove it"},
+     "4:70 error: 'tables.T.key.binary' has no effect with a pattern; use it with a number: remove it"},
     {"time-pattern-since", WITH_KEY("[{ field: host }, \"#\", { time: HHmm, since: day }]"),
-     "4:65 error: 'tables.T.key.since' has no effect with a pattern, only with a number: remove it"},
+     "4:65 error: 'tables.T.key.since' has no effect with a pattern; use it with a number: remove it"},
     {"time-drop-binary", WITH_KEY("[{ field: host }, \"#\", { time: epoch_ms, drop: 3, binary: true }]"),
      "4:68 error: 'tables.T.key.drop' has no effect with 'binary', which has no digits: remove it"},
     {"time-hour-twice", WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMddHH, zone: Europe/Berlin }]"),
@@ -83,7 +84,7 @@ static const ConfigProblemCase one_problem[] = {
      "4:30 error: 'tables.T.key.salt' must be 2..4096, got '0'"},
     {"salt-by-number-with-hash",
      WITH_KEY("[{ salt: 4, of: host, by: number, hash: md5 }, { field: host }, \"#\", { time: epoch_ms }]"),
-     "4:61 error: 'tables.T.key.hash' has no effect with 'by: number', which takes none: remove it"},
+     "4:61 error: 'tables.T.key.hash' has no effect with 'by: number', which uses no hash: remove it"},
     {"salt-by-number-of-two",
      WITH_KEY("[{ salt: 4, of: [host, metric], by: number }, { field: host }, \"#\", { time: epoch_ms }]"),
      "4:22 error: 'tables.T.key': "},
@@ -95,7 +96,7 @@ static const ConfigProblemCase one_problem[] = {
      "4:22 error: 'tables.T.key': "},
     {"salt-alphabet-empty",
      WITH_KEY("[{ salt: 3, of: host, alphabet: \"\" }, { field: host }, \"#\", { time: epoch_ms }]"),
-     "4:53 error: 'tables.T.key.alphabet' is empty: leave it out for digits"},
+     "4:53 error: 'tables.T.key.alphabet' is empty: remove it to use digits"},
     {"salt-too-narrow-from-first",
      WITH_KEY("[{ salt: 10, first: 5, width: 1, of: host }, { field: host }, \"#\", { time: epoch_ms }]"),
      "4:22 error: 'tables.T.key': "},
@@ -106,69 +107,80 @@ static const ConfigProblemCase one_problem[] = {
     {"scale-too-long", WITH_COLUMNS("{ family: M, from: [{ pattern: \"a*\", scale: 1e32 }] }"),
      "4:118 error: 'tables.T.columns.from.scale' must be a number other than 0, such as 0.001, of at most 32 digits"},
     {"scale-of-a-made-value", WITH_COLUMNS("{ family: M, from: [{ value: v, as: a, scale: 2 }] }"),
-     "4:113 error: 'tables.T.columns.from.scale' is not known"},
+     "4:113 error: 'tables.T.columns.from.scale' is not known; known options here:"},
     {"pattern-without-star", WITH_COLUMNS("{ family: M, from: [{ pattern: a, as: b }] }"),
-     "4:105 error: 'tables.T.columns.from.pattern' must hold a * or ?: a field by its name is '{ field: NAME, as:"},
+     "4:105 error: 'tables.T.columns.from.pattern' must contain a * or ?: for a single field write '{ field: NAME, as: "
+     "QUALIFIER }'"},
     {"pattern-of-the-record", WITH_COLUMNS("{ family: M, from: [{ pattern: \"$header.*\" }] }"),
-     "4:105 error: 'tables.T.columns.from.pattern' matches no field of a record"},
+     "4:105 error: 'tables.T.columns.from.pattern' matches no field of a Kafka record: name the field, '{ field: $key "
+     "}'"},
     {"as-with-too-many-stars", WITH_COLUMNS("{ family: M, from: [{ pattern: \"a*\", as: \"*b*\" }] }"),
-     "4:115 error: 'tables.T.columns.from.as' has 2 stars, and 'pattern' only 1"},
+     "4:115 error: 'tables.T.columns.from.as' has 2 stars, but 'pattern' has only 1"},
     {"name-in-key", WITH_KEY("[{ name: true }, \"#\", { field: host }, \"#\", { time: epoch_ms }]"),
      "4:22 error: 'tables.T.key': "},
     {"name-not-true", WITH_KEY("[{ name: host }, \"#\", { time: epoch_ms }]"),
-     "4:30 error: 'tables.T.key.name' must be true: it stands for the name of the field whose cell it is,"},
+     "4:30 error: 'tables.T.key.name' must be true: it means the name of the cell's field,"},
     {"two-salts",
      WITH_KEY("[{ salt: 3, of: host }, { salt: 3, of: host }, { field: host }, \"#\", { time: epoch_ms }]"),
      "4:45 error: 'tables.T.key': "},
-    {"when-empty", WITH_TABLE("when: []"), "4:106 error: 'tables.T.when' is empty: leave it out for all readings"},
+    {"when-empty", WITH_TABLE("when: []"), "4:106 error: 'tables.T.when' is empty: remove it to use all readings"},
     {"when-scalar", WITH_TABLE("when: quote"),
      "4:106 error: 'tables.T.when' must be a mapping ('key: value'), got 'quote'"},
     {"when-without-test", WITH_TABLE("when: { field: type }"),
-     "4:106 error: 'tables.T.when' does not say what the field must be like: add 'present: true',"},
+     "4:106 error: 'tables.T.when' contains no test of the field: add 'present: true', 'equals: TEXT' or 'matches: "
+     "PATTERN'"},
     {"when-with-two-tests", WITH_TABLE("when: { field: type, equals: a, matches: b }"),
-     "4:106 error: 'tables.T.when' has 'equals' and 'matches': write a list of two conditions, both must"},
+     "4:106 error: 'tables.T.when' contains both 'equals' and 'matches': write two conditions in a list, which must "
+     "both hold"},
     {"when-without-field", WITH_TABLE("when: { equals: a }"),
-     "4:106 error: 'tables.T.when.field' is missing: write, for instance, 'field: type'"},
+     "4:106 error: 'tables.T.when.field' is missing: add, for example, 'field: type'"},
     {"when-mistyped", WITH_TABLE("when: { field: type, equal: a }"),
      "4:121 error: 'tables.T.when.equal' is not known; did you mean 'equals'?"},
     {"when-equals-null", WITH_TABLE("when: { field: type, equals: ~ }"),
-     "4:129 error: 'tables.T.when.equals' must be a text, or a list of texts, got nothing; 'present:"},
+     "4:129 error: 'tables.T.when.equals' must be a text or a list of texts, got nothing; for an absent or null field "
+     "write 'present: false'"},
     {"when-equals-nothing", WITH_TABLE("when: { field: type, equals: [] }"),
-     "4:129 error: 'tables.T.when.equals' names nothing to compare with"},
+     "4:129 error: 'tables.T.when.equals' has no text to compare with"},
     {"when-present-word", WITH_TABLE("when: { field: type, present: maybe }"),
      "4:130 error: 'tables.T.when.present' must be true or false, got 'maybe'"},
     {"time-null", WITH_TABLE("time:"), "4:106 error: 'tables.T.time' needs a value, got nothing"},
     {"table-time-without-format", WITH_TABLE("time: { field: QUOTETIME }"),
-     "4:106 error: 'tables.T.time.format' is missing: a number alone does not say whether it counts"},
+     "4:106 error: 'tables.T.time.format' is missing: the format of a number does not show its unit"},
     {"table-time-with-zone", WITH_TABLE("time: { field: QUOTETIME, format: epoch_ms, zone: UTC }"),
      "4:150 error: 'tables.T.time.zone' has no effect with a number that counts in UTC"},
     {"cell-time-server", WITH_TABLE("cell_time: server"),
-     "4:111 error: 'tables.T.cell_time' cannot be the server's time: each replay would make other cells,"},
+     "4:111 error: 'tables.T.cell_time' cannot be the server's time: each replay would create other cells, and the "
+     "last written value would replace the newest one; use event, record or { field: NAME, format: epoch_ms }"},
     {"cell-time-unknown", WITH_TABLE("cell_time: wall"),
      "4:111 error: 'tables.T.cell_time' must be event, record or { field: NAME, format: epoch_ms }, got"},
     {"cell-time-list", WITH_TABLE("cell_time: [record]"),
      "4:111 error: 'tables.T.cell_time' must be event, record or { field: NAME, format: epoch_ms }, got a"},
     {"cell-time-without-field", WITH_TABLE("cell_time: { format: epoch_ms }"),
-     "4:111 error: 'tables.T.cell_time.field' is missing: say which field holds the time, or write"},
+     "4:111 error: 'tables.T.cell_time.field' is missing: name the field that contains the time, or write"},
     {"latest-unknown", WITH_TABLE("latest: newest"),
      "4:108 error: 'tables.T.latest' must be one of none, merge, replace, packed, got 'newest'"},
     {"tombstone-of-data", WITH_TABLE("tombstone: delete"),
-     "4:111 error: 'tables.T.tombstone: delete' goes with a latest table only: rows of a data table are"},
+     "4:111 error: 'tables.T.tombstone: delete' is only possible in a latest table, because a history table keeps its "
+     "rows as measured; remove it, or set 'latest: merge'"},
     {"ttl-without-unit", WITH_LATEST("latest: merge, ttl: 90"),
      "4:93 error: 'tables.T.ttl' must have a unit (ms, s, m, h, d): '90d' or '90h', got '90'"},
     {"family-ttl-without-unit", WITH_LATEST("latest: merge, families: { M: { ttl: 90 } }"),
      "4:110 error: 'tables.T.families.M.ttl' must have a unit (ms, s, m, h, d): '90d' or '90h', got '90'"},
     {"replace-with-ttl", WITH_LATEST("latest: replace, ttl: 30d"),
-     "4:95 error: 'tables.T.ttl' cannot stand beside 'latest: replace', whose delete markers outlive the"},
+     "4:95 error: 'tables.T.ttl' is not possible with 'latest: replace': a delete marker has no time to live and would "
+     "outlive the cells; set the family's 'ttl' instead"},
     {"packed-with-ttl", WITH_LATEST("latest: packed, ttl: 30d"),
-     "4:94 warning: 'tables.T' is a latest table with a time to live: what has not reported for 30d"},
+     "4:94 warning: 'tables.T' is a latest table with a time to live: a device that has not reported for 30d"},
     {"replace-with-record-time", WITH_LATEST("latest: replace, cell_time: record"),
-     "4:101 error: 'tables.T.cell_time' must be event with 'latest: replace': the row is deleted up to"},
+     "4:101 error: 'tables.T.cell_time' must be event with 'latest: replace': the row is deleted up to the reading's "
+     "event time"},
     {"latest-with-record-time", WITH_LATEST("latest: merge, cell_time: record"),
-     "4:99 warning: 'tables.T' is a latest table with the record's time: the last to arrive in Kafka"},
+     "4:99 warning: 'tables.T' is a latest table with record time: the last message in Kafka wins, not the newest by "
+     "event time"},
     {"packed-with-an-entry-that-does-not",
      WITH_TABLES("T: { key: { field: host }, latest: packed, columns: { family: M, from: \"*\", pack: none } }"),
-     "4:93 error: 'tables.T.columns.pack' must be json or msgpack with 'latest: packed': a cell beside"},
+     "4:93 error: 'tables.T.columns.pack' must be json or msgpack with 'latest: packed': a cell outside the packed one "
+     "could belong to another reading"},
     {"name-zone-without-date", WITH_TABLE("name_zone: UTC"),
      "4:111 error: 'tables.T.name_zone' has no effect on a name without a date, such as"},
     {"splits-scalar", WITH_TABLE("splits: a"),
@@ -183,31 +195,35 @@ static const ConfigProblemCase one_problem[] = {
      "4:114 error: 'tables.T.columns.from.encode' must be one of text, int64, float64, float64_rounded, json, got "
      "'int32'"},
     {"value-without-as", WITH_COLUMNS("{ family: M, from: [{ value: x }] }"),
-     "4:94 error: 'tables.T.columns.from.as' is missing: a value that is made has no name of its own"},
+     "4:94 error: 'tables.T.columns.from.as' is missing: a built value has no name of its own; add, for example, 'as: "
+     "ts'"},
     {"value-with-encode", WITH_COLUMNS("{ family: M, from: [{ value: x, as: y, encode: text }] }"),
-     "4:113 error: 'tables.T.columns.from.encode' is not known; what may stand here: value, as"},
+     "4:113 error: 'tables.T.columns.from.encode' is not known; known options here: value, as"},
     {"value-of-name", WITH_COLUMNS("{ family: M, from: [{ value: { name: true }, as: y }] }"),
      "4:103 error: 'tables.T.columns.from.value': "},
     {"value-part-unknown", WITH_COLUMNS("{ family: M, from: [{ value: { fild: a }, as: y }] }"),
      "4:103 error: a key part must be a text, or a mapping with one of field, time, hash, salt, hex (and"},
     {"value-null", WITH_COLUMNS("{ family: M, from: [{ value: , as: y }] }"),
-     "4:103 error: a key part is empty (an unquoted # begins a comment: write \"#\")"},
+     "4:103 error: a key part is empty (an unquoted # starts a comment: write \"#\")"},
     {"pack-with-encode", WITH_COLUMNS("{ family: M, from: \"*\", pack: json, encode: int64 }"),
-     "4:118 error: 'tables.T.columns.encode' has no effect with 'pack': the packed cell says itself what"},
+     "4:118 error: 'tables.T.columns.encode' has no effect with 'pack', where the packed format distinguishes"},
     {"pack-with-item-encode", WITH_COLUMNS("{ family: M, from: [{ field: a, encode: int64 }], pack: json }"),
      "4:114 error: 'tables.T.columns.from.encode' has no effect with 'pack': remove it"},
     {"pack-with-name", WITH_COLUMNS("{ family: M, from: \"*\", pack: json, qualifier: { name: true } }"),
-     "4:121 error: 'tables.T.columns.qualifier' has { name: true }, but with 'pack' one cell holds all"},
+     "4:121 error: 'tables.T.columns.qualifier' contains { name: true }, but with 'pack' one cell contains all fields: "
+     "remove it"},
     {"pack-member-twice", WITH_COLUMNS("{ family: M, from: [a, { field: b, as: a }], pack: json }"),
-     "4:97 error: the packed cell holds 'a' twice: name one of them otherwise with { field: NAME, as:"},
+     "4:97 error: the packed cell contains 'a' twice: rename one of them with { field: NAME, as: OTHER }"},
     {"packed-column-twice", WITH_COLUMNS("[{ family: M, from: [a], pack: json }, { family: M, from: [r] }]"),
-     "4:133 error: the column 'M:r' is made twice: name one of them otherwise with { field: NAME, as:"},
+     "4:133 error: two fields become the column 'M:r': rename one of them with { field: NAME, as: QUALIFIER }"},
     {"column-twice-by-case", WITH_COLUMNS("{ family: M, from: [a, A], case: upper }"),
-     "4:97 error: the column 'M:A' is made twice: name one of them otherwise with { field: NAME, as:"},
+     "4:97 error: two fields become the column 'M:A': rename one of them with { field: NAME, as: QUALIFIER }"},
     {"qualifier-of-several", WITH_COLUMNS("{ family: M, from: [a, b], qualifier: { time: HHmm } }"),
-     "4:112 error: 'tables.T.columns.qualifier' gives several fields one column: put { name: true } into"},
+     "4:112 error: 'tables.T.columns.qualifier' gives several fields the same column: add { name: true } to it, or "
+     "pack the fields into one cell ('pack: json')"},
     {"qualifier-of-star", WITH_COLUMNS("{ family: M, from: \"*\", qualifier: [{ time: HHmm }] }"),
-     "4:109 error: 'tables.T.columns.qualifier' gives several fields one column: put { name: true } into"},
+     "4:109 error: 'tables.T.columns.qualifier' gives several fields the same column: add { name: true } to it, or "
+     "pack the fields into one cell ('pack: json')"},
     {"qualifier-with-prefix", WITH_COLUMNS("{ family: M, from: [a], qualifier: [{ time: HHmm }], prefix: x }"),
      "4:135 error: 'tables.T.columns.prefix' has no effect on a 'qualifier' without { name: true }:"},
     {"qualifier-with-as", WITH_COLUMNS("{ family: M, from: [{ field: a, as: b }], qualifier: [{ time: HHmm }] }"),
@@ -215,61 +231,69 @@ static const ConfigProblemCase one_problem[] = {
     {"qualifier-hour-twice",
      WITH_TABLES("T: { key: [{ field: host }, \"#\", { time: yyyyMMdd, zone: Europe/Berlin }], columns: { family: M, "
                  "from: [a], qualifier: [{ time: HHmm, cut: 15m, zone: Europe/Berlin }] } }"),
-     "4:131 warning: 'tables.T': when the clocks of Europe/Berlin go back, an hour comes twice, and its"},
+     "4:131 warning: 'tables.T': when the clocks of Europe/Berlin are set back, an hour occurs twice, and the readings "
+     "of its second pass overwrite the columns of the first; use 'zone: UTC', or 'time: epoch_s' with 'since: day' "
+     "instead of a pattern"},
     {"qualifier-long", WITH_COLUMNS("{ family: M, from: [the_temperature_of_the_outer_wall_in_kelvin] }"),
-     "4:94 warning: the name 'the_temperature_of_the_outer_wall_in_kelvin' has 43 bytes and is stored"},
+     "4:94 warning: the name 'the_temperature_of_the_outer_wall_in_kelvin' has 43 bytes and is stored with every cell: "
+     "use a shorter one, with { field: NAME, as: SHORT }"},
     {"row-without-bound",
      WITH_TABLES("T: { key: { field: host }, columns: { family: M, from: [a], qualifier: [{ time: yyyyMMddHHmm }] } }"),
-     "4:82 warning: rows of 'tables.T' grow without bound: each reading adds columns, and the key does"},
+     "4:82 warning: rows of 'tables.T' grow without limit: each reading adds columns, and the key does not distinguish "
+     "times; add the time to the key, cut to a day or a month, for example"},
     {"row-of-a-million-cells",
      WITH_TABLES("T: { key: [{ field: host }, \"#\", { time: yyyyMM }], columns: { family: M, from: [a], qualifier: [{ "
                  "time: ddHHmmss }] } }"),
-     "4:107 warning: a row of 'tables.T' can get 2678400 cells of each field, and is never split; cut the"},
+     "4:107 warning: a row of 'tables.T' can get 2678400 cells per field, and is never split; cut the"},
     {"dated-bad-pattern", WITH_NAME("\"S_{yyyyMMd}\""),
-     "4:11 error: 'S_{yyyyMMd}' has no date between { and } that can stand in a name (time pattern"},
+     "4:11 error: 'S_{yyyyMMd}' has no valid date between { and } (time pattern"},
     {"dated-bad-letter", WITH_NAME("\"S_{qqq}\""),
-     "4:11 error: 'S_{qqq}' has no date between { and } that can stand in a name (time pattern 'qqq': no"},
+     "4:11 error: 'S_{qqq}' has no valid date between { and } (time pattern 'qqq': no"},
     {"dated-without-date", WITH_NAME("\"S_{HHmm}\""),
-     "4:11 error: 'S_{HHmm}' has no date between { and } that can stand in a name (it must name a year,"},
+     "4:11 error: 'S_{HHmm}' has no valid date between { and } (it must contain a year"},
     {"dated-bad-literal", WITH_NAME("\"S_{yyyy.MM/dd}\""),
-     "4:11 error: 'S_{yyyy.MM/dd}' is no table name that HBase accepts: letters, digits, _ . and -, with"},
+     "4:11 error: 'S_{yyyy.MM/dd}' is not a valid HBase table name: use letters, digits, _ . and -,"},
     {"dated-latest", WITH_NAME_OF_LATEST("\"S_{yyyyMMdd}\""),
-     "4:11 error: 'S_{yyyyMMdd}' is a latest table with a date in its name: the newest values would be"},
+     "4:11 error: 'S_{yyyyMMdd}' is a latest table with a date in its name, which would spread the newest values over "
+     "several tables: remove the date"},
     {"dated-open", WITH_NAME("\"S_{yyyyMMdd\""),
-     "4:11 error: 'S_{yyyyMMdd' is no table name that HBase accepts: letters, digits, _ . and -, with"},
+     "4:11 error: 'S_{yyyyMMdd' is not a valid HBase table name: use letters, digits, _ . and -,"},
     {"index-of-unknown", WITH_INDEX("index_of: METRC"),
      "4:159 error: 'tables.I.index_of': there is no table 'METRC'; did you mean 'METRIC'?"},
     {"index-of-nothing-like", WITH_INDEX("index_of: abc"),
-     "4:159 error: 'tables.I.index_of': there is no table 'abc' here: name one of this file, of which"},
+     "4:159 error: 'tables.I.index_of': there is no table 'abc': name a table of this file"},
     {"index-of-itself", WITH_INDEX("index_of: I"),
      "4:159 error: 'tables.I.index_of': a table cannot be its own index: name the table with the data"},
     {"index-not-latest",
      WITH_METRIC("I: { key: { field: host }, index_of: METRIC, columns: { family: i, from: [{ value: { time: epoch_ms "
                  "}, as: ts }] } }"),
-     "4:144 error: 'tables.I.index_of': an index holds the newest time of each key, so it is a latest"},
+     "4:144 error: 'tables.I.index_of': an index contains the newest time of each key and must be a latest"},
     {"index-without-time",
      WITH_METRIC("I: { key: { field: host }, latest: merge, index_of: METRIC, columns: { family: i, from: [x] } }"),
-     "4:159 error: 'tables.I.index_of': no cell of this table is the time of the newest row: add { value:"},
+     "4:159 error: 'tables.I.index_of': no cell of this table contains the time of the newest row: add { value:"},
     {"index-key-lacks-field",
      WITH_METRIC("I: { key: { field: rack }, latest: merge, index_of: METRIC, columns: { family: i, from: [{ value: { "
                  "time: epoch_ms }, as: ts }] } }"),
-     "4:159 error: 'tables.I.index_of': the key of 'METRIC' is made of 'host', which does not stand in"},
+     "4:159 error: 'tables.I.index_of': the key of 'METRIC' contains 'host', but the key of this index"},
     {"index-other-time",
      WITH_METRIC("I: { key: { field: host }, latest: merge, time: record, index_of: METRIC, columns: { family: i, "
                  "from: [{ value: { time: epoch_ms }, as: ts }] } }"),
-     "4:173 error: 'tables.I.index_of': this table and 'METRIC' must have the same 'time', or it would"},
+     "4:173 error: 'tables.I.index_of': this table and 'METRIC' must have the same 'time', or the index would"},
     {"index-of-latest",
      WITH_METRIC(
          "J: { key: { field: host }, latest: merge, columns: { family: M, from: \"*\" } }, I: { key: { field: host }, "
          "latest: merge, index_of: J, columns: { family: i, from: [{ value: { time: epoch_ms }, as: ts }] } }"),
-     "4:238 error: 'tables.I.index_of': 'J' is a latest table itself, which needs no index: its rows are"},
+     "4:238 error: 'tables.I.index_of': 'J' is itself a latest table and needs no index: its rows are found by their "
+     "fields"},
     {"family-ttl-of-latest", WITH_LATEST("latest: merge, families: { M: { ttl: 30d } }"),
-     "4:100 warning: the family 'M' of a latest table has a time to live: what has not reported for so"},
+     "4:100 warning: the family 'M' of a latest table has a time to live: a device that has not reported for this long "
+     "disappears from the table"},
     {"index-of-timeless",
      WITH_TABLES("T: { key: { field: host }, latest: none, columns: { family: M, from: [a], qualifier: [{ field: b }] "
                  "} }, I: { key: { field: host }, latest: merge, index_of: T, columns: { family: i, from: [{ value: { "
                  "time: epoch_ms }, as: ts }] } }"),
-     "4:168 error: 'tables.I.index_of': 'T' has no time in its key, so the index would have nothing to"},
+     "4:168 error: 'tables.I.index_of': 'T' has no time in its key, so an index is useless: read the table by its "
+     "fields"},
 };
 
 TEST_EACH("/table-language/problem/", one_problem)
@@ -285,7 +309,7 @@ TEST("/table-language/tombstone-with-the-time-in-the-key")
 
   g_assert_null(config);
   g_assert_nonnull(strstr(all, "warning: 'tables.T' is a latest table with the time in its key"));
-  g_assert_nonnull(strstr(all, "error: 'tables.T.tombstone: delete' cannot work with the time in the key"));
+  g_assert_nonnull(strstr(all, "error: 'tables.T.tombstone: delete' is not possible with the time in the key"));
 }
 
 /* Whether each table has a time of its own is asked before it is known that there are tables. */
@@ -301,7 +325,8 @@ TEST("/table-language/tables-of-the-wrong-kind")
     g_assert_null(config);
     g_assert_cmpuint(problems->len, ==, 2);
     g_assert_nonnull(strstr(all, "error: 'readings.time' is missing"));
-    g_assert_true(strstr(all, "must hold at least one table") != NULL || strstr(all, "must be a mapping with") != NULL);
+    g_assert_true(strstr(all, "must contain at least one table") != NULL ||
+                  strstr(all, "must be a mapping with") != NULL);
   }
 }
 
@@ -313,11 +338,11 @@ TEST("/table-language/notes-are-kept-apart")
     const char *note;
   } cases[] = {
       {WITH_KEY("[{ field: meter, width: 10, pad: \"0\" }, \"#\", { time: epoch_ms }]"),
-       "begins with a number: if it grows"},
-      {WITH_KEY("[\"x\", { field: meter, as: uint32 }, { time: epoch_ms }]"), "begins with a number: if it grows"},
+       "starts with a number: if it increases"},
+      {WITH_KEY("[\"x\", { field: meter, as: uint32 }, { time: epoch_ms }]"), "starts with a number: if it increases"},
       {WITH_KEY("[{ salt: 4, of: host }, \"#\", { field: host }, \"#\", { time: epoch_ms }]"),
-       "has a salt of the very field that follows"},
-      {WITH_KEY("[{ hash: md5, of: host }, { time: epoch_ms }]"), "cannot be read back whole: "},
+       "has a salt of the field that follows it"},
+      {WITH_KEY("[{ hash: md5, of: host }, { time: epoch_ms }]"), "cannot be read back completely: "},
       {WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMdd }]"), "has only coarse times in its key"},
       {WITH_KEY("[{ field: host }, \"#\", { time: epoch_s, since: day }]"), "has only coarse times in its key"},
   };
@@ -338,7 +363,8 @@ TEST("/table-language/names-that-begin-as-comments-are-noted")
   g_autoptr(TideConfig) config =
       load_good(KAFKA "readings: { format: csv, csv: { header: true, comment: \"#\" }, time: record }\n" HBASE TABLES);
   g_autofree char *all = describe_problems(config->notices);
-  g_assert_nonnull(strstr(all, "a line of names that begins with '#' is a comment"));
+  g_assert_nonnull(strstr(all, "a header line that starts with '#' is a comment, and the next row would be read as the "
+                               "header: if messages have such a line, remove '"));
 }
 
 TEST("/table-language/plain-schemes-have-no-notes")
@@ -599,12 +625,13 @@ FILE_TEST("/table-language/bad-splits-fixture-are-refused")
     const char *text;
     const char *problem;
   } cases[] = {
-      {"", "beside' is empty: write one split point a line"},
-      {"b\na\nc\n", "beside', line 2,: 'a' does not sort after the point before it"},
-      {"a\na\n", "beside', line 2,: 'a' does not sort after"},
-      {"a\n\nb\n", "beside', line 2, has a point of 0 bytes"},
-      {"a\r\nb\r\n", "beside', line 1, ends in a carriage return"},
-      {"hex:0\n", "beside', line 1, begins with 'hex:' and has no pairs of hex digits"},
+      {"", "beside' is empty: write one split point per line"},
+      {"b\na\nc\n", "beside', line 2,: 'a' does not sort after the previous point, by unsigned bytes"},
+      {"a\na\n", "beside', line 2,: 'a' does not sort after the previous point, by unsigned bytes"},
+      {"a\n\nb\n", "beside', line 2, contains a point of 0 bytes, must be 1.."},
+      {"a\r\nb\r\n", "beside', line 1, ends in a carriage return, which would be part of the point: save the file with "
+                     "Unix line ends"},
+      {"hex:0\n", "beside', line 1, starts with 'hex:', but no pairs of hexadecimal digits follow"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
