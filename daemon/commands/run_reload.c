@@ -15,9 +15,9 @@ tide_reload_init(TideReload *reload, const TideCommandCall *call, TidePipeline *
       .pipeline = pipeline,
       .has_lasting_name = has_lasting_name,
       .successful = tide_metrics_gauge(metrics, "tidemark_config_last_reload_successful",
-                                       "1 when the last reload of the configuration, or the start, took it over", NULL),
+                                       "1 if the last reload of the configuration, or the start, was applied", NULL),
       .success_time = tide_metrics_gauge(metrics, "tidemark_config_last_reload_success_timestamp_seconds",
-                                         "When the configuration was last taken over", NULL),
+                                         "Time at which the configuration was last applied", NULL),
       .last = {.result = "none"}};
   tide_mutex_init(&reload->lock);
   tide_gauge_set(reload->successful, 1);
@@ -50,7 +50,7 @@ tide_reload_view(TideReload *reload)
   tide_mutex_lock(&reload->lock);
   TideStatusReload view = {.result = reload->last.result,
                            .at = g_strdup(reload->last.at),
-                           .taken_over = g_strdup(reload->last.taken_over),
+                           .applied = g_strdup(reload->last.applied),
                            .needs_restart = g_strdup(reload->last.needs_restart),
                            .error = g_strdup(reload->last.error)};
   tide_mutex_unlock(&reload->lock);
@@ -106,8 +106,8 @@ take_over(TideReload *reload, TideConfig *after)
   tide_pipeline_take_changes(reload->pipeline);
   tide_log_set_level(config->service.log_level);
   TideStatusReload now = {
-      .result = "taken_over", .taken_over = join_paths(changes, TRUE), .needs_restart = join_paths(changes, FALSE)};
-  tide_log(TIDE_LOG_NOTICE, "reloaded", "reloaded: %s", now.taken_over != NULL ? now.taken_over : "no changes");
+      .result = "applied", .applied = join_paths(changes, TRUE), .needs_restart = join_paths(changes, FALSE)};
+  tide_log(TIDE_LOG_NOTICE, "reloaded", "reloaded: %s", now.applied != NULL ? now.applied : "no changes");
   if (now.needs_restart != NULL)
     tide_log(TIDE_LOG_WARNING, "reload-needs-restart", "changed, but needs a restart: %s", now.needs_restart);
   reload->failed = FALSE;

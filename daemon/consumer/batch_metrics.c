@@ -9,8 +9,8 @@ stage(TideMetrics *metrics, const char *name)
 {
   g_autofree char *label = tide_metrics_label("stage", name);
   return tide_metrics_histogram(metrics, "tidemark_stage_duration_seconds",
-                                "How long readings, or the oldest row of a batch, took for a stage of their way", label,
-                                bounds_s, G_N_ELEMENTS(bounds_s));
+                                "Time that readings, or the oldest row of a batch, spent in a stage", label, bounds_s,
+                                G_N_ELEMENTS(bounds_s));
 }
 
 void
@@ -27,10 +27,10 @@ tide_batch_metrics_init(TideBatchMetrics *batches, const TideConfig *config, Tid
     const TideTable *table = g_ptr_array_index(config->tables, i);
     g_autofree char *label = tide_metrics_label("table", table->name);
     batches->rows[i] = tide_metrics_counter(metrics, "tidemark_rows_written_total",
-                                            "Rows of a table that HBase acknowledged, refused ones aside", label);
+                                            "Rows that HBase acknowledged, without refused ones", label);
     batches->batches[i] = tide_metrics_counter(
         metrics, "tidemark_batches_written_total",
-        "Batches of a table that HBase acknowledged: rows of one region, one or more in a call", label);
+        "Batches that HBase acknowledged; a batch has rows of one region, and a call one or more batches", label);
   }
 }
 

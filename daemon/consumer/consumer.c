@@ -329,40 +329,38 @@ register_metrics(TideConsumer *consumer)
 {
   TideMetrics *metrics = consumer->context.metrics;
   TideConsumerCounters *counters = &consumer->counters;
-  const char *name = "tidemark_kafka_rebalances_total", *help = "Rebalances by what happened";
+  const char *name = "tidemark_kafka_rebalances_total", *help = "Rebalances by type";
   counters->rebalances_assigned = tide_metrics_counter(metrics, name, help, "type=\"assigned\"");
   counters->rebalances_revoked = tide_metrics_counter(metrics, name, help, "type=\"revoked\"");
   counters->rebalances_lost = tide_metrics_counter(metrics, name, help, "type=\"lost\"");
   counters->out_of_range = tide_metrics_counter(
       metrics, "tidemark_kafka_offset_out_of_range_total",
-      "Committed offsets that were no more in the topic: messages were lost before they were read", NULL);
+      "Committed offsets that were no longer in the topic: messages were lost before they were read", NULL);
   counters->messages_lost = tide_metrics_counter(
       metrics, "tidemark_messages_lost_total",
-      "Offsets that were deleted from the topic before they were read: retention is too short for the lag", NULL);
-  counters->not_rewound = tide_metrics_counter(
-      metrics, "tidemark_messages_not_rewound_total",
-      "Offsets that were deleted from the topic after they were written and before they were read again: calls without "
-      "an answer may have left older values of theirs",
-      NULL);
+      "Messages deleted from the topic before they were read: retention is too short for the lag", NULL);
+  counters->not_rewound = tide_metrics_counter(metrics, "tidemark_messages_deleted_before_rewind_total",
+                                               "Messages deleted from the topic after they were written and before "
+                                               "they were read again: unanswered calls may have left older values",
+                                               NULL);
   static const char *const left_out[] = {[TIDE_LEFT_OUT_START] = "reason=\"start\"",
                                          [TIDE_LEFT_OUT_RETENTION] = "reason=\"retention\"",
                                          [TIDE_LEFT_OUT_TAKEN] = "reason=\"taken\""};
   G_STATIC_ASSERT(G_N_ELEMENTS(left_out) == TIDE_N_LEFT_OUT);
   for (guint i = 0; i < TIDE_N_LEFT_OUT; i++)
-    counters->left_out[i] = tide_metrics_counter(
-        metrics, "tidemark_messages_left_out_total",
-        "Messages never read: before where kafka.start lets a group begin, deleted by retention, or taken by another "
-        "consumer of the group",
-        left_out[i]);
+    counters->left_out[i] = tide_metrics_counter(metrics, "tidemark_messages_never_read_total",
+                                                 "Messages never read: they are before kafka.start, were deleted by "
+                                                 "retention, or were read by another consumer of the group",
+                                                 left_out[i]);
   counters->of_other_tables = tide_metrics_counter(
-      metrics, "tidemark_kafka_partitions_of_other_tables_total",
+      metrics, "tidemark_kafka_table_mismatch_takeovers_total",
       "Partitions taken over from a tidemark whose configuration has other tables, keys or columns", NULL);
   counters->offsets_gone = tide_metrics_counter(
       metrics, "tidemark_kafka_offsets_gone_total",
       "Partitions read from their oldest message although the group has started before: nothing is committed of them",
       NULL);
-  counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_damaged_total",
-                                           "Fetched pieces whose checksum or compression is wrong", NULL);
+  counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_corrupt_fetches_total",
+                                           "Fetched data with a wrong checksum or compression", NULL);
 }
 
 static void

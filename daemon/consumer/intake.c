@@ -23,14 +23,14 @@ register_expired(TideIntake *intake)
     intake->expired[i].rows =
         tide_metrics_counter(metrics, "tidemark_rows_expired_total",
                              "Rows not written because their cells are older than their time to live", label);
-    intake->expired[i].cells = tide_metrics_counter(
-        metrics, "tidemark_cells_expired_total",
-        "Cells left out of rows that are written, because they are older than their time to live", label);
-    intake->expired[i].future_rows = tide_metrics_counter(
-        metrics, "tidemark_rows_future_total",
-        "Rows that a latest table did not get: later than the record's time by more than max_future "
-        "(on_future: history)",
-        label);
+    intake->expired[i].cells =
+        tide_metrics_counter(metrics, "tidemark_cells_expired_total",
+                             "Cells omitted from written rows because they are older than their time to live", label);
+    intake->expired[i].future_rows =
+        tide_metrics_counter(metrics, "tidemark_rows_future_total",
+                             "Rows kept out of a latest table because they are later than the record time by more than "
+                             "max_future (on_future: history)",
+                             label);
   }
 }
 
@@ -38,11 +38,11 @@ void
 tide_intake_init(TideIntake *intake, const TideIntakeContext *context)
 {
   *intake = (TideIntake){.context = *context};
-  intake->readings_time_cut = tide_metrics_counter(context->metrics, "tidemark_readings_time_cut_total",
-                                                   "Readings whose time is finer than nanoseconds, and was cut", NULL);
-  intake->readings_ambiguous = tide_metrics_counter(
-      context->metrics, "tidemark_readings_ambiguous_total",
-      "Readings whose local time happens twice, of which the time's 'ambiguous' took one moment", NULL);
+  intake->readings_time_cut = tide_metrics_counter(context->metrics, "tidemark_readings_time_truncated_total",
+                                                   "Readings whose time was truncated to nanoseconds", NULL);
+  intake->readings_ambiguous =
+      tide_metrics_counter(context->metrics, "tidemark_readings_ambiguous_total",
+                           "Readings whose local time occurs twice, so that 'ambiguous' chose the moment", NULL);
   register_expired(intake);
   intake->mapping = tide_mapping_new(context->config, context->protocol);
 }

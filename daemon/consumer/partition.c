@@ -28,9 +28,10 @@ static const double latency_bounds_s[] = {0.001, 0.002, 0.003, 0.005, 0.0075, 0.
 void
 tide_write_latency_init(TideWriteLatency *latency, TideMetrics *metrics)
 {
-  latency->histogram = tide_metrics_histogram(metrics, "tidemark_write_latency_seconds",
-                                              "From a message's time in Kafka to the acknowledgement of its last row",
-                                              NULL, latency_bounds_s, G_N_ELEMENTS(latency_bounds_s));
+  latency->histogram =
+      tide_metrics_histogram(metrics, "tidemark_write_latency_seconds",
+                             "Time from a message's record time to the acknowledgement of its last row", NULL,
+                             latency_bounds_s, G_N_ELEMENTS(latency_bounds_s));
 }
 
 typedef struct CounterName {
@@ -45,28 +46,26 @@ typedef struct CounterName {
   }
 
 static const CounterName counter_names[] = {
-    COUNTER(messages_received, "tidemark_messages_received_total", "Messages taken from Kafka"),
+    COUNTER(messages_received, "tidemark_messages_received_total", "Messages received from Kafka"),
     COUNTER(messages_written, "tidemark_messages_written_total", "Messages of which HBase acknowledged every row"),
     COUNTER(messages_unmatched, "tidemark_messages_unmatched_total",
-            "Messages with readings of which no table takes one: their conditions do not hold"),
+            "Messages without a row because no table uses their readings: the conditions are not met"),
     COUNTER(messages_expired, "tidemark_messages_expired_total",
-            "Messages that make no row because all that tables take is older than its time to live"),
-    COUNTER(
-        messages_handed_back, "tidemark_messages_handed_back_total",
-        "Messages unfinished when their partition was taken away or rewound, which are read again, and messages read "
-        "again that were counted before"),
+            "Messages without a row because all their data is older than the tables' time to live"),
+    COUNTER(messages_handed_back, "tidemark_messages_handed_back_total",
+            "Unfinished messages of a partition that was revoked or rewound, which are read again; and messages read "
+            "again that were already counted"),
     COUNTER(readings_received, "tidemark_readings_received_total", "Readings decoded from messages"),
     COUNTER(readings_written, "tidemark_readings_written_total", "Readings of messages that were written"),
-    COUNTER(readings_dead_lettered, "tidemark_readings_dead_lettered_total", "Readings that are kept as dead letters"),
+    COUNTER(readings_dead_lettered, "tidemark_readings_dead_lettered_total", "Readings that were kept as dead letters"),
     COUNTER(readings_unmatched, "tidemark_readings_unmatched_total",
-            "Readings that no table takes: its conditions do not hold, or on_missing passes over them"),
+            "Readings that no table uses: conditions are not met, or on_missing skips them"),
     COUNTER(readings_expired, "tidemark_readings_expired_total",
             "Readings not written because all their rows are older than their time to live"),
     COUNTER(readings_skipped, "tidemark_readings_skipped_total",
-            "Readings that were left out of their messages and passed over (on_bad_reading: reading, on_bad_message: "
-            "skip)"),
+            "Bad readings that were skipped (on_bad_reading: reading, on_bad_message: skip)"),
     COUNTER(readings_handed_back, "tidemark_readings_handed_back_total",
-            "Readings of messages that were handed back, with their partition or at its rewind"),
+            "Readings of messages that were handed back, because their partition was revoked or rewound"),
 };
 
 /* The counter @name with the partition's labels and @reason; created on first use. */
@@ -84,8 +83,8 @@ skipped_counter(TidePartition *partition, guint reason)
   TideCounter **skipped = &partition->counters.messages_skipped[reason];
   if (*skipped == NULL)
     *skipped = counter_by_reason(partition, "tidemark_messages_skipped_total",
-                                 "Messages passed over: those that cannot be used (on_bad_message: skip), and those "
-                                 "without value (tombstone: ignore)",
+                                 "Messages that were skipped: those that cannot be used (on_bad_message: skip), and "
+                                 "those without a value (tombstone: ignore)",
                                  tide_reject_reason_name((TideRejectReason)reason));
   return *skipped;
 }
@@ -96,7 +95,7 @@ dead_lettered_counter(TidePartition *partition, guint reason)
   TideCounter **dead_lettered = &partition->counters.messages_dead_lettered[reason];
   if (*dead_lettered == NULL)
     *dead_lettered = counter_by_reason(partition, "tidemark_messages_dead_lettered_total",
-                                       "Messages that are kept as dead letters, as a whole or in part",
+                                       "Messages that were kept as dead letters, entirely or in part",
                                        tide_dead_letter_reason_name(reason));
   return *dead_lettered;
 }
@@ -116,17 +115,18 @@ take_name(TidePartition *self, const char *topic, gint32 partition, const char *
     *(TideCounter **)G_STRUCT_MEMBER_P(counters, counter->offset) =
         tide_metrics_counter(metrics, counter->name, counter->help, labels);
   }
-  counters->in_flight =
-      tide_metrics_gauge(metrics, "tidemark_messages_in_flight", "Messages not yet acknowledged by HBase", labels);
+  counters->in_flight = tide_metrics_gauge(metrics, "tidemark_messages_in_flight",
+                                           "Messages that HBase has not acknowledged yet", labels);
   counters->readings_in_flight =
       tide_metrics_gauge(metrics, "tidemark_readings_in_flight", "Readings of messages in flight", labels);
-  counters->stored_gauge = tide_metrics_gauge_unknown(
-      metrics, "tidemark_kafka_stored_offset", "Offset stored for commit: everything below it is finished", labels);
+  counters->stored_gauge =
+      tide_metrics_gauge_unknown(metrics, "tidemark_kafka_stored_offset",
+                                 "Offset stored for the next commit; all messages before it are finished", labels);
   counters->paused_gauge =
       tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", labels);
   counters->held_gauge = tide_metrics_gauge(
-      metrics, "tidemark_kafka_offset_held",
-      "1 while the committed offset stays behind what is written, until the partition is read again", labels);
+      metrics, "tidemark_kafka_commit_deferred",
+      "1 while the committed offset stays behind what was written, until the partition is read again", labels);
   /* Creates one series of each at 0, so that sums over the reasons always have a value. The others are created on first
    * use. */
   (void)skipped_counter(self, TIDE_REJECT_TOMBSTONE);

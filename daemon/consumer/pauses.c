@@ -24,13 +24,13 @@ tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
   *pauses = (TidePauses){.context = *context};
   pauses->n_pauses = tide_metrics_counter(metrics, "tidemark_kafka_pauses_total", "Times a partition was paused", NULL);
   pauses->n_resumes =
-      tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition went on", NULL);
+      tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition resumed", NULL);
   pauses->n_holds = tide_metrics_counter(metrics, "tidemark_kafka_memory_pauses_total",
-                                         "Times nothing was read for a moment because memory was spent", NULL);
-  pauses->messages_held = tide_metrics_counter(metrics, "tidemark_messages_halted_total",
-                                               "Messages that halt their partition: on_bad_message: stop, no place "
-                                               "for dead letters, or too many dated tables",
-                                               NULL);
+                                         "Times reading paused briefly because the memory budget was used up", NULL);
+  pauses->messages_held = tide_metrics_counter(
+      metrics, "tidemark_messages_halted_total",
+      "Messages that halted their partition: on_bad_message: stop, no place for dead letters, or too many dated tables",
+      NULL);
 }
 
 /* Tells librdkafka that the partition pauses or resumes, as soon as a change is allowed. */

@@ -179,12 +179,13 @@ tide_rewinds_init(TideRewinds *rewinds, const TideRewindsContext *context)
 {
   *rewinds = (TideRewinds){.context = *context};
   for (guint i = 0; i < TIDE_REWIND_N_REASONS; i++)
-    rewinds->rewinds[i] = tide_metrics_counter(context->pauses->context.metrics, "tidemark_kafka_rewinds_total",
-                                               "Times a partition was read again from its committed offset on, or "
-                                               "from a message that waited for its schema",
-                                               tide_rewind_kinds[i].label);
-  rewinds->in_vain = tide_metrics_counter(context->pauses->context.metrics, "tidemark_kafka_rewinds_in_vain_total",
-                                          "Rewinds that got no further than the rewind before", NULL);
+    rewinds->rewinds[i] = tide_metrics_counter(
+        context->pauses->context.metrics, "tidemark_kafka_rewinds_total",
+        "Times a partition was read again from its committed offset, or from a message that waited for its schema",
+        tide_rewind_kinds[i].label);
+  rewinds->in_vain =
+      tide_metrics_counter(context->pauses->context.metrics, "tidemark_kafka_rewinds_without_progress_total",
+                           "Rewinds that made no more progress than the previous rewind", NULL);
 }
 
 /* Reports that @partition was rewound to the same offset as before. */

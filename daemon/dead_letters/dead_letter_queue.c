@@ -38,22 +38,23 @@ static void
 register_metrics(TideDeadLetterQueue *dead_letters)
 {
   TideMetrics *metrics = dead_letters->context.metrics;
-  dead_letters->metrics.bytes =
-      tide_metrics_counter(metrics, "tidemark_dead_letters_bytes_total", "Keys and values of dead letters kept", NULL);
+  dead_letters->metrics.bytes = tide_metrics_counter(metrics, "tidemark_dead_letters_bytes_total",
+                                                     "Size of the keys and values of kept dead letters", NULL);
   dead_letters->metrics.retries = tide_metrics_counter(metrics, "tidemark_dead_letters_retries_total",
-                                                       "Attempts to keep dead letters that failed", NULL);
+                                                       "Failed attempts to keep a dead letter", NULL);
   dead_letters->metrics.torn_bytes =
       tide_metrics_counter(metrics, "tidemark_dead_letters_torn_bytes_total",
-                           "Bytes of a last line without an end, which a crash left in the file", NULL);
+                           "Bytes of an incomplete last line that a crash left in the file", NULL);
   dead_letters->metrics.cancelled = tide_metrics_counter(
-      metrics, "tidemark_dead_letters_given_up_total",
-      "Dead letters not kept because their partition has gone, or is rewound: they come again", NULL);
-  dead_letters->metrics.gone = tide_metrics_counter(metrics, "tidemark_dead_letters_originals_gone_total",
-                                                    "Dead letters whose original was no more in its topic", NULL);
+      metrics, "tidemark_dead_letters_cancelled_total",
+      "Dead letters not kept because their partition was revoked or rewound; they are produced again", NULL);
+  dead_letters->metrics.gone =
+      tide_metrics_counter(metrics, "tidemark_dead_letters_originals_missing_total",
+                           "Dead letters whose original message was no longer in its topic", NULL);
   dead_letters->metrics.waiting =
       tide_metrics_gauge(metrics, "tidemark_dead_letters_waiting", "Dead letters that are not kept yet", NULL);
   dead_letters->metrics.stalled_gauge = tide_metrics_gauge(
-      metrics, "tidemark_dead_letters_blocked", "1 while dead letters cannot be kept, or too many were", NULL);
+      metrics, "tidemark_dead_letters_blocked", "1 while dead letters cannot be kept, or there were too many", NULL);
 }
 
 TideDeadLetterQueue *

@@ -11,12 +11,11 @@ tide_certificate_watch_init(TideCertificateWatch *watch, const char *gateway, Ti
 {
   g_autofree char *label = tide_metrics_label("gateway", gateway);
   *watch = (TideCertificateWatch){.gateway = gateway};
-  watch->peer_end_gauge =
-      tide_metrics_gauge_unknown(metrics, "tidemark_gateway_certificate_end_timestamp_seconds",
-                                 "When the certificate that the gateway shows ends; with TLS only", label);
-  watch->own_end_gauge =
-      tide_metrics_gauge_unknown(metrics, "tidemark_own_certificate_end_timestamp_seconds",
-                                 "When the certificate that the gateway is shown ends; with TLS only", label);
+  watch->peer_end_gauge = tide_metrics_gauge_unknown(metrics, "tidemark_gateway_certificate_expiry_timestamp_seconds",
+                                                     "Expiry time of the gateway's certificate; with TLS only", label);
+  watch->own_end_gauge = tide_metrics_gauge_unknown(
+      metrics, "tidemark_client_certificate_expiry_timestamp_seconds",
+      "Expiry time of the client certificate that tidemark presents to the gateway; with TLS only", label);
 }
 
 char *

@@ -28,21 +28,24 @@ init_gateway(TideGateways *gateways, guint32 index, const TideEndpoint *endpoint
                                           "1 while the gateway answers and its circuit is closed", label);
   gateway->gauges.connections =
       tide_metrics_gauge(metrics, "tidemark_gateway_connections", "Open connections of writers", label);
-  gateway->gauges.allowed =
-      tide_metrics_gauge(metrics, "tidemark_gateway_connections_allowed",
-                         "Connections that it may have now: few after it came back, or while it is full", label);
-  gateway->gauges.latency = tide_metrics_gauge_milli(
-      metrics, "tidemark_gateway_latency_seconds", "Moving average of acknowledged calls; 0 while not measured", label);
-  gateway->gauges.slow = tide_metrics_gauge(metrics, "tidemark_gateway_slow",
-                                            "1 while it takes several times as long for a row as the fastest", label);
-  gateway->gauges.refused = tide_metrics_gauge(metrics, "tidemark_gateway_refused",
-                                               "1 while it gets no rows because it is of another HBase cluster", label);
-  gateway->circuit_openings =
-      tide_metrics_counter(metrics, "tidemark_gateway_breaker_opened_total",
-                           "Times that it was left alone because its calls failed and others' did not", label);
-  gateway->closed_at_once =
-      tide_metrics_counter(metrics, "tidemark_gateway_closed_at_once_total",
-                           "New connections that it closed while others worked: its threads or queue are full", label);
+  gateway->gauges.allowed = tide_metrics_gauge(
+      metrics, "tidemark_gateway_connections_allowed",
+      "Maximum number of connections at present: low after the gateway recovered, or while it is full", label);
+  gateway->gauges.latency =
+      tide_metrics_gauge_milli(metrics, "tidemark_gateway_latency_seconds",
+                               "Moving average duration of acknowledged calls; 0 if not measured", label);
+  gateway->gauges.slow =
+      tide_metrics_gauge(metrics, "tidemark_gateway_slow",
+                         "1 while the gateway takes several times as long per row as the fastest one", label);
+  gateway->gauges.refused =
+      tide_metrics_gauge(metrics, "tidemark_gateway_wrong_cluster",
+                         "1 while the gateway gets no rows because it belongs to another HBase cluster", label);
+  gateway->circuit_openings = tide_metrics_counter(
+      metrics, "tidemark_gateway_breaker_opened_total",
+      "Times the gateway was excluded because its calls failed and those of others did not", label);
+  gateway->closed_at_once = tide_metrics_counter(
+      metrics, "tidemark_gateway_connections_dropped_total",
+      "New connections that the gateway closed while others worked: its threads or queue are full", label);
   tide_certificate_watch_init(&gateway->certificates, gateway->endpoint->text, metrics);
 }
 
@@ -300,8 +303,8 @@ static TideGatewayView
 view_of_locked(TideGateway *gateway, gint64 now_us)
 {
   static const char *const states[] = {
-      [GATEWAY_DOWN] = "down", [GATEWAY_SUSPECT] = "suspect", [GATEWAY_CIRCUIT_OPEN] = "circuit_open",
-      [GATEWAY_UP] = "up",     [GATEWAY_REFUSED] = "refused", [GATEWAY_REMOVED] = "removed"};
+      [GATEWAY_DOWN] = "down", [GATEWAY_SUSPECT] = "suspect",       [GATEWAY_CIRCUIT_OPEN] = "circuit_open",
+      [GATEWAY_UP] = "up",     [GATEWAY_REFUSED] = "wrong_cluster", [GATEWAY_REMOVED] = "removed"};
   G_STATIC_ASSERT(G_N_ELEMENTS(states) == N_GATEWAY_STATES);
   const TideGatewayLoad *load = tide_gateway_load_of(gateway);
   gboolean is_measured = load->call_us > 0;

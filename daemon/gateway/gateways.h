@@ -106,7 +106,7 @@ void tide_gateways_close_link(TideGateways *gateways, TideGatewayLink *link, gbo
 typedef struct TideGatewayView {
   const char *name;  /* borrowed from the configuration */
   const char *state; /* literal: "up", "down", "suspect" (to be probed), "circuit_open" (also, if that persists, while
-                        one call tests if it can be closed) or "refused" */
+                        one call tests if it can be closed) or "wrong_cluster" */
   gboolean is_slow;  /* its time per row is several times that of the fastest */
   gint64 connections;
   gint64 allowed_connections; /* current limit */

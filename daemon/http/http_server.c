@@ -538,12 +538,12 @@ tide_http_server_start(const TideHttpServerOptions *options, TideHttpServer **re
     return TRUE;
   for (guint i = REFUSAL_NONE + 1; i < N_REFUSALS; i++) {
     g_autofree char *label = tide_metrics_label("reason", refusals[i].reason);
-    server->refused[i] = tide_metrics_counter(options->metrics, "tidemark_http_requests_refused_total",
-                                              "Requests for these pages that were refused", label);
+    server->refused[i] =
+        tide_metrics_counter(options->metrics, "tidemark_http_requests_refused_total", "Rejected HTTP requests", label);
   }
   server->certificate_end =
-      tide_metrics_gauge_unknown(options->metrics, "tidemark_http_certificate_end_timestamp_seconds",
-                                 "When the certificate of these pages ends; with TLS only", NULL);
+      tide_metrics_gauge_unknown(options->metrics, "tidemark_http_certificate_expiry_timestamp_seconds",
+                                 "Expiry time of the HTTP server's certificate; with TLS only", NULL);
   show_certificate_end(server);
   server->thread = tide_thread_start("tide-http", run_server, server);
   *ret_server = g_steal_pointer(&server);

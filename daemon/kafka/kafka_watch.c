@@ -115,18 +115,17 @@ tide_kafka_watch_new(const TideKafkaConfig *config, guint32 tables_mark, TideMet
   watch->own.patterns = g_ptr_array_new();
   watch->partitions = g_ptr_array_new_with_free_func(watched_free);
   watch->witnesses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-  watch->gauges.missing = tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing",
-                                             "Topics of the configuration that the brokers do not have", NULL);
-  watch->gauges.throttled_total =
-      tide_metrics_counter_milli(metrics, "tidemark_kafka_throttled_seconds_total",
-                                 "Time that brokers told the consumers to wait, by quotas of theirs", NULL);
+  watch->gauges.missing =
+      tide_metrics_gauge(metrics, "tidemark_kafka_topics_missing", "Configured topics that do not exist", NULL);
+  watch->gauges.throttled_total = tide_metrics_counter_milli(
+      metrics, "tidemark_kafka_throttled_seconds_total", "Time for which broker quotas throttled the consumers", NULL);
   watch->gauges.up = tide_metrics_gauge_unknown(metrics, "tidemark_kafka_up", "1 while a broker answers", NULL);
   watch->gauges.strangers =
-      tide_metrics_gauge_unknown(metrics, "tidemark_kafka_group_strangers",
-                                 "Members of the group that are no tidemark: what they read is never written", NULL);
+      tide_metrics_gauge_unknown(metrics, "tidemark_kafka_group_foreign_members",
+                                 "Members of the group other than tidemark, whose messages are never written", NULL);
   watch->gauges.other_tables = tide_metrics_gauge_unknown(
-      metrics, "tidemark_kafka_group_other_tables",
-      "Partitions whose last commit is of a tidemark that has other tables, keys or columns", NULL);
+      metrics, "tidemark_kafka_table_mismatch_partitions",
+      "Partitions whose last commit is from a tidemark with other tables, keys or columns", NULL);
   tide_mutex_init(&watch->lock);
   tide_cond_init(&watch->changed);
   return watch;
@@ -158,15 +157,15 @@ tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
   watched->unread_since.since_ms = -1;
   watched->gauges.lag =
       tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_consumer_lag",
-                                 "Messages between the group's committed offset and the partition's end", labels);
+                                 "Messages between the group's committed offset and the end of the partition", labels);
   watched->gauges.lag_seconds = tide_metrics_gauge_milli_unknown(
       watch->metrics, "tidemark_kafka_consumer_lag_seconds", "Age of the oldest message that is not committed", labels);
   watched->gauges.committed =
       tide_metrics_gauge_unknown(watch->metrics, "tidemark_kafka_committed_offset",
-                                 "Offset that the group has committed; without one, the partition's beginning", labels);
+                                 "The group's committed offset; without one, the beginning of the partition", labels);
   watched->gauges.undecided =
-      tide_metrics_gauge(watch->metrics, "tidemark_kafka_undecided_messages",
-                         "Messages that wait for the end of an open transaction of their producers", labels);
+      tide_metrics_gauge(watch->metrics, "tidemark_kafka_open_transaction_messages",
+                         "Messages that cannot be read until a producer's open transaction ends", labels);
   tide_mutex_lock(&watch->lock);
   {
     g_autofree char *name = g_strdup_printf("%s/%d", topic, partition);

@@ -324,27 +324,26 @@ register_metrics(TideAccumulator *accumulator)
     const TideTable *table = g_ptr_array_index(tables, i);
     g_autofree char *label = tide_metrics_label("table", table->name);
     accumulator->counters[i] = (TableCounters){
-        .rows_mapped = tide_metrics_counter(metrics, "tidemark_rows_mapped_total", "Rows that readings made", label),
+        .rows_mapped =
+            tide_metrics_counter(metrics, "tidemark_rows_mapped_total", "Rows that readings produced", label),
         .cells_coalesced =
             tide_metrics_counter(metrics, "tidemark_cells_coalesced_total",
-                                 "Cells that met another of their row and column before they were sent", label),
-        .cells_conflicting =
-            tide_metrics_counter(metrics, "tidemark_cells_conflicting_total",
-                                 "Cells seen to have another value than one of the same row, column and time", label),
-        .cells_overwritten = tide_metrics_counter(
-            metrics, "tidemark_cells_overwritten_total",
-            "Cells of a history table that lost their value to another reading before they were sent: neither the key "
-            "nor a column tells the readings apart",
-            label)};
+                                 "Cells merged in memory with another cell of the same row and column", label),
+        .cells_conflicting = tide_metrics_counter(
+            metrics, "tidemark_cells_conflicting_total",
+            "Cells with another value than an earlier cell of the same row, column and time", label),
+        .cells_overwritten = tide_metrics_counter(metrics, "tidemark_cells_overwritten_total",
+                                                  "Cells of a history table overwritten in memory by another reading: "
+                                                  "neither the key nor a column distinguishes the readings",
+                                                  label)};
   }
   accumulator->table_context.doubt_overflow = tide_metrics_counter(
       metrics, "tidemark_uncertain_overflow_total",
-      "Times there was no room to remember what an unanswered call may overwrite: partitions are read again", NULL);
-  accumulator->table_context.rows_cancelled =
-      tide_metrics_counter(metrics, "tidemark_rows_given_up_total",
-                           "Rows not sent any more because a partition was taken away that they came from, or that "
-                           "they shared a batch with",
-                           NULL);
+      "Times there was no room to record what an unanswered call may overwrite; the partitions are then read again",
+      NULL);
+  accumulator->table_context.rows_cancelled = tide_metrics_counter(
+      metrics, "tidemark_rows_cancelled_total",
+      "Rows cancelled because a partition was revoked that they came from, or that they shared a batch with", NULL);
 }
 
 static void

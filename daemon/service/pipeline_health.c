@@ -33,28 +33,27 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
   *health = (TidePipelineHealth){.parts = parts};
   TideMetrics *metrics = parts->options.metrics;
   health->budget_limit =
-      tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Budget for all that is in flight", NULL);
-  health->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Of the budget, in use", NULL);
+      tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Memory budget for everything in flight", NULL);
+  health->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Memory in use, of the budget", NULL);
   health->waiting_rows =
-      tide_metrics_gauge(metrics, "tidemark_lane_waiting_rows", "Sealed rows that wait for a writer", NULL);
-  health->in_flight_rows = tide_metrics_gauge(metrics, "tidemark_lane_in_flight_rows", "Rows in calls that run", NULL);
+      tide_metrics_gauge(metrics, "tidemark_table_waiting_rows", "Sealed rows waiting for a writer", NULL);
+  health->in_flight_rows = tide_metrics_gauge(metrics, "tidemark_table_in_flight_rows", "Rows in running calls", NULL);
   health->troubled_lanes =
-      tide_metrics_gauge(metrics, "tidemark_lanes_in_trouble", "Lanes (regions) whose calls keep failing", NULL);
+      tide_metrics_gauge(metrics, "tidemark_regions_failing", "Regions whose calls keep failing", NULL);
   health->narrowed_lanes =
-      tide_metrics_gauge(metrics, "tidemark_lanes_narrowed",
-                         "Lanes that may have fewer rows in flight since a call of theirs failed", NULL);
-  health->probes =
-      tide_metrics_gauge(metrics, "tidemark_lane_probes", "Calls that run to see whether a trouble is over", NULL);
+      tide_metrics_gauge(metrics, "tidemark_regions_throttled",
+                         "Regions with a reduced limit of rows in flight since a call failed", NULL);
+  health->probes = tide_metrics_gauge(metrics, "tidemark_region_probes",
+                                      "Running calls that probe whether a failing region has recovered", NULL);
   health->suspended_tables = tide_metrics_gauge(
       metrics, "tidemark_tables_suspended", "Tables that are suspended until an operator repairs them in HBase", NULL);
   health->oldest = tide_metrics_gauge_milli(metrics, "tidemark_oldest_in_flight_seconds",
                                             "Age of the oldest row that HBase has not acknowledged", NULL);
   health->halted = tide_metrics_gauge(metrics, "tidemark_kafka_halted_partitions",
                                       "Partitions that are halted until an operator acts", NULL);
-  health->unlocated = tide_metrics_gauge(metrics, "tidemark_kafka_partitions_without_position",
-                                         "Assigned partitions of which the brokers have not said yet where they stand: "
-                                         "nothing of them is read",
-                                         NULL);
+  health->unlocated = tide_metrics_gauge(
+      metrics, "tidemark_kafka_partitions_without_position",
+      "Assigned partitions that are not read because the brokers have not reported their position yet", NULL);
   health->operator_pause = tide_metrics_gauge(
       metrics, "tidemark_operator_pause_seconds",
       "Age of the oldest pause that an operator began with 'tidemark pause'; 0: nothing is paused", NULL);
@@ -63,8 +62,9 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
   health->clock_set[1] = tide_metrics_counter(metrics, jumps, help, "direction=\"forward\"");
   for (guint bit = 0; bit < TIDE_N_PAUSE_REASONS; bit++) {
     g_autofree char *label = tide_metrics_label("reason", tide_pause_names[bit]);
-    health->paused_for[bit] = tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
-                                                 "Partitions with this reason to pause; one may have several", label);
+    health->paused_for[bit] =
+        tide_metrics_gauge(metrics, "tidemark_kafka_paused_partitions",
+                           "Partitions paused for this reason; a partition may have several", label);
   }
 }
 
@@ -96,9 +96,9 @@ watch_regions(TidePipelineHealth *health, gint64 now_us)
   TideMetrics *metrics = health->parts->options.metrics;
   g_autoptr(GArray) loads = tide_lanes_regions(health->parts->lanes, MAX_REGIONS, now_us);
   show_regions(metrics, "tidemark_region_rows_per_second",
-               "Rows that a region took a second lately, of at most ten that take the most", loads, FALSE);
+               "Recent rows per second of a region, for at most ten regions with the most rows", loads, FALSE);
   show_regions(metrics, "tidemark_region_failing_seconds",
-               "Since when all calls to a region have failed, of at most ten regions", loads, TRUE);
+               "Time since all calls to a region started failing, for at most ten regions", loads, TRUE);
 }
 
 static Totals

@@ -126,14 +126,14 @@ tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
   status->operator.is_paced = tide_lanes_state(parts->lanes).is_paced;
   status->operator.paused = tide_pause_watch_describe(parts->pause_watch);
   status->operator.pauses = list_pauses(parts->pause_watch);
-  status->dead_letters.place = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
-  status->dead_letters.stalled = tide_dead_letter_queue_stall_text(parts->dead_letters);
+  status->dead_letters.location = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
+  status->dead_letters.blocked = tide_dead_letter_queue_stall_text(parts->dead_letters);
   status->dead_letters.has_too_many = tide_dead_letter_queue_has_too_many_racy(parts->dead_letters);
   status->dead_letters.view = tide_dead_letter_queue_view(parts->dead_letters);
   status->memory = (TideStatusMemory){.limit_bytes = (gint64)config->limits.memory_bytes,
                                       .budget_bytes = (gint64)tide_budget_limit_racy(&parts->budget),
                                       .used_bytes = (gint64)tide_budget_used_racy(&parts->budget),
-                                      .doubt_bytes = (gint64)tide_budget_used_racy(&parts->doubt_budget),
+                                      .uncertain_bytes = (gint64)tide_budget_used_racy(&parts->doubt_budget),
                                       .resident_bytes = resident_bytes == TIDE_GAUGE_UNKNOWN ? -1 : resident_bytes};
   guint n_cpus = tide_cpu_bound("");
   status->cpu.cores = n_cpus > 0 ? n_cpus : g_get_num_processors();
@@ -148,7 +148,7 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
 {
   TideStatusKafka *kafka = &status->kafka;
   TideKafkaLag lag = tide_kafka_watch_lag(parts->watch);
-  kafka->answers = tide_kafka_watch_answers(parts->watch).since_us > 0;
+  kafka->is_reachable = tide_kafka_watch_answers(parts->watch).since_us > 0;
   kafka->lag_messages = lag.is_known ? lag.messages : -1;
   kafka->unread_messages = lag.is_known ? lag.unread : -1;
   kafka->throttle_ms = lag.throttle_ms;
@@ -160,9 +160,9 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
     kafka->halted_partitions += state.halted;
     kafka->paused_partitions += state.paused;
     status->cpu.busiest_consumer = MAX(status->cpu.busiest_consumer, state.cpu_permille / 1000.0);
-    status->memory.held_share = MAX(status->memory.held_share, state.held_permille / 1000.0);
-    if (kafka->trouble == NULL)
-      kafka->trouble = tide_consumer_trouble_text(consumer);
+    status->memory.paused_share = MAX(status->memory.paused_share, state.held_permille / 1000.0);
+    if (kafka->error == NULL)
+      kafka->error = tide_consumer_trouble_text(consumer);
   }
 }
 
@@ -316,19 +316,19 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
   TideBottleneckFacts facts = {.is_running = strcmp(status->stage, "running") == 0,
                                .reason = status->reason,
                                .drain_seconds = config->limits.drain_timeout_ms / 1000,
-                               .brokers_answer = status->kafka.answers,
+                               .brokers_answer = status->kafka.is_reachable,
                                .partitions = status->kafka.assigned_partitions,
                                .halted_partitions = status->kafka.halted_partitions,
                                .unread_messages = status->kafka.unread_messages,
                                .throttle_ms = status->kafka.throttle_ms,
                                .in_flight_messages = status->kafka.in_flight_messages,
-                               .kafka_trouble = status->kafka.trouble,
+                               .kafka_trouble = status->kafka.error,
                                .consumer_cpu = status->cpu.busiest_consumer,
                                .longest_call_seconds = -1,
                                .memory_share =
                                    (double)status->memory.used_bytes / (double)MAX(status->memory.budget_bytes, 1),
-                               .memory_held = status->memory.held_share,
-                               .dead_letters_stalled = status->dead_letters.stalled,
+                               .memory_held = status->memory.paused_share,
+                               .dead_letters_stalled = status->dead_letters.blocked,
                                .has_too_many_dead_letters = status->dead_letters.has_too_many};
   facts.operator.paused = status->operator.paused;
   facts.operator.is_paced = status->operator.is_paced;
@@ -340,7 +340,7 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
   TideBottleneckVerdict limit = tide_bottleneck_judge(&facts), restart = tide_restart_judge(&facts),
                         hot = judge_hot_region(status);
   status->bottleneck = (TideStatusBottleneck){.limit = tide_limit_name(limit.limit), .why = limit.why};
-  status->restart = (TideStatusRestart){.good_now = restart.is_good, .why = restart.why};
+  status->restart = (TideStatusRestart){.is_clean = restart.is_good, .why = restart.why};
   status->hot_region = (TideStatusHotRegion){.found = hot.is_good, .why = hot.why};
 }
 
@@ -352,11 +352,10 @@ tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics)
   for (TideLimit limit = TIDE_LIMIT_KAFKA; limit < TIDE_N_LIMITS; limit++) {
     g_autofree char *label = tide_metrics_label("limit", tide_limit_name(limit));
     verdicts->limited_by[limit] =
-        tide_metrics_gauge(metrics, "tidemark_limited_by", "1 for what keeps the daemon from being faster now", label);
+        tide_metrics_gauge(metrics, "tidemark_limited_by", "1 for the current bottleneck", label);
   }
-  verdicts->restart_is_good =
-      tide_metrics_gauge(metrics, "tidemark_restart_good_now",
-                         "1 while a stop would be over soon, and leave nothing to be written twice", NULL);
+  verdicts->restart_is_good = tide_metrics_gauge(
+      metrics, "tidemark_restart_clean", "1 while a stop would be quick and leave nothing to be written twice", NULL);
 }
 
 void
@@ -364,5 +363,5 @@ tide_verdict_metrics_update(const TideVerdictMetrics *verdicts, const TideStatus
 {
   for (TideLimit limit = TIDE_LIMIT_KAFKA; limit < TIDE_N_LIMITS; limit++)
     tide_gauge_set(verdicts->limited_by[limit], strcmp(status->bottleneck.limit, tide_limit_name(limit)) == 0);
-  tide_gauge_set(verdicts->restart_is_good, status->restart.good_now ? 1 : 0);
+  tide_gauge_set(verdicts->restart_is_good, status->restart.is_clean ? 1 : 0);
 }

@@ -66,18 +66,18 @@ tide_process_metrics_init(TideProcessMetrics *process, TideMetrics *metrics, con
   g_autofree char *labels = g_strdup_printf("%s,%s,%s", version_label, revision_label, library_label);
   struct rlimit limit = {0};
   (void)getrlimit(RLIMIT_NOFILE, &limit);
-  tide_gauge_set(
-      tide_metrics_gauge(metrics, "tidemark_build_info", "1, with what was built and what it runs with", labels), 1);
-  tide_gauge_set(
-      tide_metrics_gauge(metrics, "process_max_fds", "File descriptors that the process may have open", NULL),
-      (gint64)MIN(limit.rlim_cur, (rlim_t)G_MAXINT64));
-  tide_gauge_set(tide_metrics_gauge_milli(metrics, "process_start_time_seconds", "When the process was started", NULL),
+  tide_gauge_set(tide_metrics_gauge(metrics, "tidemark_build_info",
+                                    "1, with the version, build and library versions as labels", labels),
+                 1);
+  tide_gauge_set(tide_metrics_gauge(metrics, "process_max_fds", "Maximum number of open file descriptors", NULL),
+                 (gint64)MIN(limit.rlim_cur, (rlim_t)G_MAXINT64));
+  tide_gauge_set(tide_metrics_gauge_milli(metrics, "process_start_time_seconds", "Start time of the process", NULL),
                  started_ms());
   process->cpu_seconds = tide_metrics_counter_milli(metrics, "process_cpu_seconds_total",
-                                                    "CPU time of the process, of user and system", NULL);
+                                                    "CPU time of the process, user and system", NULL);
   process->resident_bytes =
-      tide_metrics_gauge(metrics, "process_resident_memory_bytes", "Memory of the process that is resident", NULL);
-  process->open_fds = tide_metrics_gauge(metrics, "process_open_fds", "File descriptors that are open", NULL);
+      tide_metrics_gauge(metrics, "process_resident_memory_bytes", "Resident memory of the process", NULL);
+  process->open_fds = tide_metrics_gauge(metrics, "process_open_fds", "Open file descriptors", NULL);
 }
 
 void

@@ -57,25 +57,24 @@ struct Group {
 
 static const Field bottleneck_fields[] = {
     {"limit", TEXT(TideStatusBottleneck, limit),
-     "`kafka` (nothing more comes, or no broker answers), `cpu` (a consumer thread takes its core), `gateway` (one is "
-     "slow, none is up, or all writers wait for them), `region` (a region's or table's calls fail, or it has as many "
-     "as "
-     "it may), `memory` (the budget is spent), `dead_letters` (they cannot be kept), `halted` (all "
-     "partitions wait for an operator), `paused` (the operator has paused something), `rate` (rows wait for a "
-     "`rows_per_second` of the configuration)"},
-    {"why", TEXT(TideStatusBottleneck, why), "The figures, and which gateway, region or thread it is"},
+     "What limits the throughput: `kafka` (no more messages, or no broker answers), `cpu` (a consumer thread uses its "
+     "whole core), `gateway` (one is slow, none is up, or all writers wait for them), `region` (calls of a region or "
+     "table fail, or it has reached its limit), `memory` (the budget is used up), `dead_letters` (they cannot be "
+     "kept), `halted` (all partitions wait for an operator), `paused` (the operator paused something), `rate` (rows wait "
+     "for a `rows_per_second`)"},
+    {"why", TEXT(TideStatusBottleneck, why), "The figures, and the gateway, region or thread"},
 };
 
 static const Field restart_fields[] = {
-    {"good_now", FLAG(TideStatusRestart, good_now),
-     "A stop would be over soon, and leave nothing to be written twice. No message is lost in any case"},
-    {"why", TEXT(TideStatusRestart, why), "What is in flight, and what holds it"},
+    {"clean", FLAG(TideStatusRestart, is_clean),
+     "A stop would be quick and leave nothing to be written twice. No message is lost in either case"},
+    {"why", TEXT(TideStatusRestart, why), "What is in flight, and what delays it"},
 };
 
 static const Field hot_region_fields[] = {
     {"found", FLAG(TideStatusHotRegion, found),
-     "One region takes several times what the others of its table do on average"},
-    {"why", TEXT(TideStatusHotRegion, why), "Which region takes most, and how much"},
+     "One region receives several times the average of the other regions of its table"},
+    {"why", TEXT(TideStatusHotRegion, why), "The region with the most rows, and its share"},
 };
 
 static const Field pause_fields[] = {
@@ -87,192 +86,201 @@ static const Field pause_fields[] = {
 };
 
 static const Field kafka_fields[] = {
-    {"group", TEXT(TideStatusKafka, group), "The consumer group"},
-    {"answers", FLAG(TideStatusKafka, answers), "Whether a broker answers"},
-    {"assigned_partitions", COUNT(TideStatusKafka, assigned_partitions), "Partitions that this daemon has"},
-    {"halted_partitions", COUNT(TideStatusKafka, halted_partitions), "Of them, halted until somebody acts"},
+    {"group", TEXT(TideStatusKafka, group), "Consumer group"},
+    {"reachable", FLAG(TideStatusKafka, is_reachable), "Whether a broker answers"},
+    {"assigned_partitions", COUNT(TideStatusKafka, assigned_partitions), "Partitions assigned to this daemon"},
+    {"halted_partitions", COUNT(TideStatusKafka, halted_partitions),
+     "Assigned partitions that are halted until an operator acts"},
     {"paused_partitions", COUNT(TideStatusKafka, paused_partitions),
-     "Of them, not fetched now; they go on by themselves"},
+     "Assigned partitions that are paused; they resume automatically"},
     {"lag_messages", COUNT(TideStatusKafka, lag_messages),
-     "Messages from what is committed to the ends; null: the brokers do not say"},
+     "Messages between the committed offsets and the ends; null: the brokers do not answer"},
     {"lag_seconds", COUNT(TideStatusKafka, lag_seconds),
-     "Age of the oldest message that is not committed; null: not known"},
-    {"unread_messages", COUNT(TideStatusKafka, unread_messages), "Of the lag, what was not even read yet"},
+     "Age of the oldest message that is not committed; null: unknown"},
+    {"unread_messages", COUNT(TideStatusKafka, unread_messages), "Messages of the lag that have not been read yet"},
     {"in_flight_messages", COUNT(TideStatusKafka, in_flight_messages), "Messages that were read and are not finished"},
-    {"messages_per_second", DECIMAL(TideStatusKafka, messages_per_second), "Read, over the last seconds"},
-    {"trouble", TEXT(TideStatusKafka, trouble), "What Kafka said last that is wrong; null: nothing"},
+    {"messages_per_second", DECIMAL(TideStatusKafka, messages_per_second), "Read rate over the last seconds"},
+    {"error", TEXT(TideStatusKafka, error), "Last error from Kafka; null: none"},
 };
 
 static const Field partition_fields[] = {
-    {"topic", TEXT(TidePartitionView, topic), "The topic"},
-    {"partition", COUNT(TidePartitionView, partition), "The number"},
-    {"mark", COUNT(TidePartitionView, mark), "All before this offset is finished; null: nothing was yet"},
-    {"committed", COUNT(TidePartitionView, committed), "What the group has committed"},
-    {"end", COUNT(TidePartitionView, end), "Where the partition ends"},
-    {"lag_messages", COUNT(TidePartitionView, lag_messages), "From what is committed to the end"},
+    {"topic", TEXT(TidePartitionView, topic), "Topic"},
+    {"partition", COUNT(TidePartitionView, partition), "Partition number"},
+    {"stored_offset", COUNT(TidePartitionView, mark), "All messages before this offset are finished; null: none yet"},
+    {"committed_offset", COUNT(TidePartitionView, committed), "Committed offset of the group"},
+    {"end_offset", COUNT(TidePartitionView, end), "End of the partition"},
+    {"lag_messages", COUNT(TidePartitionView, lag_messages), "Messages between the committed offset and the end"},
     {"lag_seconds", COUNT(TidePartitionView, lag_seconds), "Age of the oldest message that is not committed"},
-    {"undecided_messages", COUNT(TidePartitionView, undecided),
-     "Of the lag, what may not be read before an open transaction of a producer ends"},
+    {"open_transaction_messages", COUNT(TidePartitionView, undecided),
+     "Messages of the lag that cannot be read until a producer's open transaction ends"},
     {"in_flight_messages", COUNT(TidePartitionView, in_flight),
-     "Messages that were read and are not finished, as of up to a second ago, like `mark` and `pauses`; "
-     "`kafka.in_flight_messages` is of now"},
+     "Messages that were read and are not finished. Like `stored_offset` and `pauses`, it is up to a second old, "
+     "unlike `kafka.in_flight_messages`"},
     {"pauses", PAUSES(TidePartitionView, pauses),
-     "Why it is not fetched: `memory` (the budget is spent), `span` (too much is open behind one message, or too many "
-     "dead letters behind a held offset), `halted`, `table` (a table that it feeds holds its share of the memory), "
-     "`dead_letters` (they cannot be kept), `schema` (the schema "
-     "registry was not yet asked for the schema of its next message, or does not answer), `commit` (the group has not "
-     "committed yet that it is this daemon's), `operator` (its topic, or everything, is paused: see `pauses`)"},
-    {"halted", TEXT(TidePartitionView, halt_text), "Why it is halted until somebody acts; null: it is not"},
-    {"held", TEXT(TidePartitionView, held_text),
-     "Why what is committed stays behind what is written, and when it is read again from there on; null: it does not"},
-    {"source", TEXT(TidePartitionView, source), "Which of several sources reads it; null: it has no name"},
+     "Why the partition is not fetched: `memory` (the budget is used up), `span` (too many messages are in flight "
+     "after an unfinished one, or too many dead letters after a deferred commit), `halted`, `table` (a table of the "
+     "partition uses its share of the memory), `dead_letters` (they cannot be kept), `schema` (the schema of the next "
+     "message was not requested yet, or the registry does not answer), `commit` (the group has not confirmed the "
+     "partition's first commit by this daemon), `operator` (its topic, or everything, is paused: see `pauses`)"},
+    {"halted", TEXT(TidePartitionView, halt_text),
+     "Why the partition is halted until an operator acts; null: it is not halted"},
+    {"commit_deferred", TEXT(TidePartitionView, held_text),
+     "Why the committed offset stays behind what was written, and when the partition is read again; null: it does not"},
+    {"source", TEXT(TidePartitionView, source), "Source of the partition's topic; null: it has no name"},
 };
 
 static const Field table_fields[] = {
-    {"name", TEXT(TideStatusTable, name), "The table"},
-    {"rows_per_second", DECIMAL(TideStatusTable, load.rows_per_second), "Acknowledged, over the last seconds"},
-    {"share", DECIMAL(TideStatusTable, load.share), "Of the rows of all tables, 0 to 1"},
-    {"regions", COUNT(TideStatusTable, regions), "That it is known to have; 0: not known"},
-    {"waiting_rows", COUNT(TideStatusTable, load.waiting_rows), "Sealed rows that wait for a writer"},
-    {"in_flight_rows", COUNT(TideStatusTable, load.in_flight_rows), "Rows in calls that run"},
+    {"name", TEXT(TideStatusTable, name), "Table"},
+    {"rows_per_second", DECIMAL(TideStatusTable, load.rows_per_second),
+     "Rows acknowledged per second, over the last seconds"},
+    {"share", DECIMAL(TideStatusTable, load.share), "Share of the rows of all tables, 0 to 1"},
+    {"regions", COUNT(TideStatusTable, regions), "Known regions of the table; 0: unknown"},
+    {"waiting_rows", COUNT(TideStatusTable, load.waiting_rows), "Sealed rows waiting for a writer"},
+    {"in_flight_rows", COUNT(TideStatusTable, load.in_flight_rows), "Rows in running calls"},
     {"rows_per_call", COUNT(TideStatusTable, load.rows_per_call),
-     "The most that one call has: `batch.max_rows`, or less since larger calls were refused for their size or got no "
+     "Maximum rows per call: `batch.max_rows`, or less after larger calls were refused for their size or got no "
      "answer; it doubles each hour"},
-    {"lanes_in_trouble", COUNT(TideStatusTable, load.troubled_lanes), "Regions whose calls keep failing"},
-    {"memory_bytes", COUNT(TideStatusTable, memory_bytes), "What its rows take"},
-    {"memory_share", DECIMAL(TideStatusTable, memory_share), "Of what one table may take, 0 to 1"},
-    {"stopped", TEXT(TideStatusTable, load.error_text), "Why nothing is written to it; null: it is written to"},
-    {"stopped_seconds", COUNT(TideStatusTable, load.failing_seconds), "For how long"},
+    {"failing_regions", COUNT(TideStatusTable, load.troubled_lanes), "Regions whose calls keep failing"},
+    {"memory_bytes", COUNT(TideStatusTable, memory_bytes), "Memory used by the rows of the table"},
+    {"memory_share", DECIMAL(TideStatusTable, memory_share), "Share of the memory that one table may use, 0 to 1"},
+    {"suspended", TEXT(TideStatusTable, load.error_text), "Why the table is suspended; null: it is not"},
+    {"suspended_seconds", COUNT(TideStatusTable, load.failing_seconds), "Time since the table was suspended"},
 };
 
 static const Field region_fields[] = {
-    {"table", TEXT(TideStatusRegion, table), "The table"},
-    {"start_key", TEXT(TideStatusRegion, load.region_start),
-     "The row key that the region begins with; empty: the first one"},
-    {"rows_per_second", DECIMAL(TideStatusRegion, load.rows_per_second), "Acknowledged, over the last seconds"},
-    {"share", DECIMAL(TideStatusRegion, load.share), "Of the rows of all tables, 0 to 1"},
-    {"waiting_rows", COUNT(TideStatusRegion, load.waiting_rows), "Sealed rows that wait for a writer"},
-    {"in_flight_rows", COUNT(TideStatusRegion, load.in_flight_rows), "Rows in calls that run"},
+    {"table", TEXT(TideStatusRegion, table), "Table"},
+    {"start_key", TEXT(TideStatusRegion, load.region_start), "First row key of the region; empty: the first region"},
+    {"rows_per_second", DECIMAL(TideStatusRegion, load.rows_per_second),
+     "Rows acknowledged per second, over the last seconds"},
+    {"share", DECIMAL(TideStatusRegion, load.share), "Share of the rows of all tables, 0 to 1"},
+    {"waiting_rows", COUNT(TideStatusRegion, load.waiting_rows), "Sealed rows waiting for a writer"},
+    {"in_flight_rows", COUNT(TideStatusRegion, load.in_flight_rows), "Rows in running calls"},
     {"full", FLAG(TideStatusRegion, load.is_full),
-     "Rows wait although writers are free: `hbase.max_in_flight_per_region` calls run, or fewer since some failed"},
+     "Rows wait although writers are free: `hbase.max_in_flight_per_region` calls are running, or fewer after "
+     "failures"},
     {"failures", COUNT(TideStatusRegion, load.failures),
-     "Calls that failed in a row; null: its table is stopped, which says why"},
-    {"failing_seconds", COUNT(TideStatusRegion, load.failing_seconds), "Since the first of them"},
+     "Consecutive failed calls; null: its table is suspended, which gives the reason"},
+    {"failing_seconds", COUNT(TideStatusRegion, load.failing_seconds), "Time since the first of them"},
     {"error", TEXT(TideStatusRegion, load.error_text),
-     "What the last of them said, or which row waits because it was refused alone or got no answer alone; null: "
+     "Error of the last failed call, or the row that waits because it was refused alone or got no answer alone; null: "
      "neither"},
 };
 
 static const Field gateway_fields[] = {
-    {"name", TEXT(TideGatewayView, name), "The address"},
+    {"name", TEXT(TideGatewayView, name), "Address of the gateway"},
     {"state", TEXT(TideGatewayView, state),
-     "`up`; `down`; `suspect`: a connection broke, and it is probed; `circuit_open`: its calls failed while others' "
-     "did not, and where that lasts it stays so until it takes a call; `refused`: it belongs to another HBase cluster"},
-    {"slow", FLAG(TideGatewayView, is_slow), "It takes several times as long for a row as the fastest"},
-    {"connections", COUNT(TideGatewayView, connections), "Of writers"},
+     "`up`; `down`; `suspect`: a connection broke, and the gateway is probed; `circuit_open`: its calls failed while "
+     "those of others did not, until it accepts a call again; `wrong_cluster`: it belongs to another HBase cluster"},
+    {"slow", FLAG(TideGatewayView, is_slow), "The gateway takes several times as long per row as the fastest one"},
+    {"connections", COUNT(TideGatewayView, connections), "Connections of writers"},
     {"allowed_connections", COUNT(TideGatewayView, allowed_connections),
-     "It may have now: few after it came back, or while it is full"},
-    {"rows_per_second", DECIMAL(TideGatewayView, rows_per_second), "Acknowledged, over the last seconds"},
+     "Maximum number of connections at present: low after the gateway recovered, or while it is full"},
+    {"rows_per_second", DECIMAL(TideGatewayView, rows_per_second),
+     "Rows acknowledged per second, over the last seconds"},
     {"call_seconds", DECIMAL(TideGatewayView, call_seconds),
-     "Moving average of acknowledged calls; null: not measured"},
-    {"rows_per_call", DECIMAL(TideGatewayView, rows_per_call), "Likewise"},
-    {"error", TEXT(TideGatewayView, error_text), "Why it is not `up`; null: it is"},
+     "Moving average duration of acknowledged calls; null: not measured"},
+    {"rows_per_call", DECIMAL(TideGatewayView, rows_per_call),
+     "Moving average of rows per acknowledged call; null: not measured"},
+    {"error", TEXT(TideGatewayView, error_text), "Why the gateway is not `up`; null: it is"},
 };
 
 static const Field writer_fields[] = {
-    {"index", COUNT(TideStatusWriter, index), "Of the thread tide-writer-N"},
-    {"gateway", TEXT(TideStatusWriter, gateway), "Of its present or last call; null: it has made none"},
+    {"index", COUNT(TideStatusWriter, index), "Number N of the thread tide-writer-N"},
+    {"gateway", TEXT(TideStatusWriter, gateway), "Gateway of the current or last call; null: no call yet"},
     {"call_seconds", DECIMAL(TideStatusWriter, call_seconds),
-     "How long its call has run; null: it waits for rows, or for a gateway"},
+     "Duration of the running call; null: the writer waits for rows or a gateway"},
 };
 
 static const Field reason_fields[] = {
-    {"reason", TEXT(TideDeadLetterReasonView, reason), "The reason, as in docs/dead-letters.md"},
-    {"kept", COUNT(TideDeadLetterReasonView, kept), "How many, since the start"},
-    {"first_at", TIME(TideDeadLetterReasonView, first_ms), "When the first of them was kept; null: none was"},
-    {"last_at", TIME(TideDeadLetterReasonView, last_ms), "When the last of them was kept; null: none was"},
-    {"text", TEXT(TideDeadLetterReasonView, text), "What the last one says"},
+    {"reason", TEXT(TideDeadLetterReasonView, reason), "Reason, as in docs/dead-letters.md"},
+    {"kept", COUNT(TideDeadLetterReasonView, kept), "Number since the start"},
+    {"first_at", TIME(TideDeadLetterReasonView, first_ms), "When the first one was kept; null: none"},
+    {"last_at", TIME(TideDeadLetterReasonView, last_ms), "When the last one was kept; null: none"},
+    {"text", TEXT(TideDeadLetterReasonView, text), "Message of the last one"},
 };
 
 static const Field recent_fields[] = {
     {"kept_at", TIME(TideRecentDeadLetter, kept_ms), "When it was kept"},
-    {"topic", TEXT(TideRecentDeadLetter, topic), "Of the message"},
-    {"partition", COUNT(TideRecentDeadLetter, partition), "Of the message"},
-    {"offset", COUNT(TideRecentDeadLetter, offset), "Of the message"},
-    {"table", TEXT(TideRecentDeadLetter, table), "The table of the row; null: it made none"},
-    {"reason", TEXT(TideRecentDeadLetter, reason), "The reason"},
-    {"text", TEXT(TideRecentDeadLetter, text), "The reason in a sentence"},
+    {"topic", TEXT(TideRecentDeadLetter, topic), "Topic of the message"},
+    {"partition", COUNT(TideRecentDeadLetter, partition), "Partition of the message"},
+    {"offset", COUNT(TideRecentDeadLetter, offset), "Offset of the message"},
+    {"table", TEXT(TideRecentDeadLetter, table), "Table of the row; null: the message produced none"},
+    {"reason", TEXT(TideRecentDeadLetter, reason), "Reason"},
+    {"text", TEXT(TideRecentDeadLetter, text), "The reason as a sentence"},
 };
 
 static const Field dead_letters_fields[] = {
-    {"place", TEXT(TideStatusDeadLetters, place), "The topic or the file that they are kept in; null: none"},
-    {"stalled", TEXT(TideStatusDeadLetters, stalled),
-     "Why none can be kept, so that all partitions pause; null: they can"},
-    {"kept", COUNT(TideStatusDeadLetters, view.kept), "Since the start"},
-    {"reasons", LIST(TideStatusDeadLetters, view.reasons), "The most frequent first", GROUP(reason_fields)},
+    {"location", TEXT(TideStatusDeadLetters, location), "Topic or file for dead letters; null: none"},
+    {"blocked", TEXT(TideStatusDeadLetters, blocked),
+     "Why dead letters cannot be kept, so that all partitions pause; null: they can"},
+    {"kept", COUNT(TideStatusDeadLetters, view.kept), "Number since the start"},
+    {"reasons", LIST(TideStatusDeadLetters, view.reasons), "Reasons, the most frequent first", GROUP(reason_fields)},
     {"recent", LIST(TideStatusDeadLetters, view.recent), "The last eight, the newest first", GROUP(recent_fields)},
 };
 
 static const Field memory_fields[] = {
     {"limit_bytes", COUNT(TideStatusMemory, limit_bytes), "`limits.memory`"},
     {"budget_bytes", COUNT(TideStatusMemory, budget_bytes),
-     "Of it, for what is in flight; the rest is for what is fetched ahead"},
-    {"used_bytes", COUNT(TideStatusMemory, used_bytes), "Of the budget, in use; partitions pause when it is spent"},
-    {"doubt_bytes", COUNT(TideStatusMemory, doubt_bytes),
-     "Of what is in use, remembered until `hbase.uncertain_timeout` is over: cells that a call without an answer, or "
-     "one of a "
-     "daemon that "
-     "was killed, may still overwrite"},
-    {"resident_bytes", COUNT(TideStatusMemory, resident_bytes), "What the process takes of the host's memory"},
-    {"held_share", DECIMAL(TideStatusMemory, held_share),
-     "Of the last second or so, 0 to 1, that the consumer that waits most read nothing because it was spent"},
+     "Share of the limit for what is in flight; the rest is for fetching ahead"},
+    {"used_bytes", COUNT(TideStatusMemory, used_bytes),
+     "Memory in use, of the budget; partitions pause when the budget is used up"},
+    {"uncertain_bytes", COUNT(TideStatusMemory, uncertain_bytes),
+     "Part of the used memory that records uncertain cells until `hbase.uncertain_timeout` is over: an unanswered "
+     "call, or a call "
+     "of a killed daemon, may still overwrite them"},
+    {"resident_bytes", COUNT(TideStatusMemory, resident_bytes), "Resident memory of the process"},
+    {"paused_share", DECIMAL(TideStatusMemory, paused_share),
+     "Share of the last second, 0 to 1, in which the most affected consumer read nothing because the budget was used "
+     "up"},
 };
 
 static const Field cpu_fields[] = {
-    {"cores", COUNT(TideStatusCpu, cores), "That the process may use"},
-    {"process", DECIMAL(TideStatusCpu, process), "Cores that it takes, over the last second"},
+    {"cores", COUNT(TideStatusCpu, cores), "Cores that the process may use"},
+    {"process", DECIMAL(TideStatusCpu, process), "Cores in use over the last second"},
     {"busiest_consumer", DECIMAL(TideStatusCpu, busiest_consumer),
-     "Of one core, what the busiest consumer thread takes; 1: it can do no more"},
+     "Share of one core that the busiest consumer thread uses; 1: it is at its limit"},
 };
 
 static const Field reload_fields[] = {
     {"result", TEXT(TideStatusReload, result),
-     "`none` (since the start), `taken_over`, or `failed`: then all is in force that was before"},
-    {"at", TEXT(TideStatusReload, at), "When; null: none since the start"},
-    {"taken_over", TEXT(TideStatusReload, taken_over), "Options that it changed, by commas; null: none"},
+     "`none` (since the start), `applied`, or `failed`: the previous configuration stays in force"},
+    {"at", TEXT(TideStatusReload, at), "Time of the reload; null: none since the start"},
+    {"applied", TEXT(TideStatusReload, applied), "Changed options, separated by commas; null: none"},
     {"needs_restart", TEXT(TideStatusReload, needs_restart),
-     "Options that differ from those in force and need a restart, by commas, in the last file without mistakes; null: "
+     "Options of the last valid file that differ from those in force and need a restart, separated by commas; null: "
      "none"},
     {"error", TEXT(TideStatusReload, error), "Why it failed; null: it did not"},
 };
 
 static const Field status_fields[] = {
-    {"version", TEXT(TideStatus, version), "Of the program"},
-    {"started_at", TEXT(TideStatus, started_at), "When the daemon started"},
-    {"uptime_seconds", COUNT(TideStatus, uptime_seconds), "Since then"},
+    {"version", TEXT(TideStatus, version), "Version of the program"},
+    {"started_at", TEXT(TideStatus, started_at), "Start time of the daemon"},
+    {"uptime_seconds", COUNT(TideStatus, uptime_seconds), "Time since the start"},
     {"stage", TEXT(TideStatus, stage), "`waiting_for_gateway`, `waiting_for_tables`, `running` or `failed`"},
-    {"ready", FLAG(TideStatus, ready), "As /readyz"},
-    {"healthy", FLAG(TideStatus, healthy), "As /healthz"},
-    {"reason", TEXT(TideStatus, reason), "Why it is not ready or not healthy; null: it is both"},
-    {"line", TEXT(TideStatus, line), "The line that `systemctl status` shows"},
-    {"bottleneck", OBJECT(TideStatus, bottleneck), "What keeps it from being faster now", GROUP(bottleneck_fields)},
-    {"restart", OBJECT(TideStatus, restart), "Whether now is a good moment for a restart", GROUP(restart_fields)},
-    {"hot_region", OBJECT(TideStatus, hot_region), "Whether rows go to one region", GROUP(hot_region_fields)},
+    {"ready", FLAG(TideStatus, ready), "As in /readyz"},
+    {"healthy", FLAG(TideStatus, healthy), "As in /healthz"},
+    {"reason", TEXT(TideStatus, reason), "Why the daemon is not ready or not healthy; null: it is both"},
+    {"line", TEXT(TideStatus, line), "Status line of `systemctl status`"},
+    {"bottleneck", OBJECT(TideStatus, bottleneck), "What limits the throughput now", GROUP(bottleneck_fields)},
+    {"restart", OBJECT(TideStatus, restart), "Whether now is a good time for a restart", GROUP(restart_fields)},
+    {"hot_region", OBJECT(TideStatus, hot_region), "Whether the load concentrates on one region",
+     GROUP(hot_region_fields)},
     {"pauses", LIST(TideStatus, operator.pauses), "What an operator has paused", GROUP(pause_fields)},
     {"kafka", OBJECT(TideStatus, kafka), "All partitions together", GROUP(kafka_fields)},
-    {"partitions", LIST(TideStatus, partitions), "By topic and number", GROUP(partition_fields)},
-    {"tables", LIST(TideStatus, tables), "Those with most rows first", GROUP(table_fields)},
+    {"partitions", LIST(TideStatus, partitions), "Partitions, by topic and number", GROUP(partition_fields)},
+    {"tables", LIST(TideStatus, tables), "Tables, those with the most rows first", GROUP(table_fields)},
     {"regions", LIST(TideStatus, regions),
-     "The sixteen that most rows go to at the most, and others that are at work or in trouble, up to 32; those with "
+     "The up to sixteen regions with the most rows, and others that are busy or failing, at most 32; those with the "
      "most rows first",
      GROUP(region_fields)},
-    {"gateways", LIST(TideStatus, gateways), "As in the configuration", GROUP(gateway_fields)},
-    {"writers", LIST(TideStatus, writers), "The threads that write to HBase", GROUP(writer_fields)},
-    {"dead_letters", OBJECT(TideStatus, dead_letters), "What can never be written", GROUP(dead_letters_fields)},
-    {"memory", OBJECT(TideStatus, memory), "What is in use", GROUP(memory_fields)},
-    {"cpu", OBJECT(TideStatus, cpu), "What is in use", GROUP(cpu_fields)},
-    {"reload", OBJECT(TideStatus, reload), "The last reload of the configuration (SIGHUP)", GROUP(reload_fields)},
-    {"configuration_file", TEXT(TideStatus, configuration_file), "That is read at the start and at SIGHUP"},
+    {"gateways", LIST(TideStatus, gateways), "Gateways, in the order of the configuration", GROUP(gateway_fields)},
+    {"writers", LIST(TideStatus, writers), "Threads that write to HBase", GROUP(writer_fields)},
+    {"dead_letters", OBJECT(TideStatus, dead_letters), "Messages and rows that can never be written",
+     GROUP(dead_letters_fields)},
+    {"memory", OBJECT(TideStatus, memory), "Memory in use", GROUP(memory_fields)},
+    {"cpu", OBJECT(TideStatus, cpu), "CPU in use", GROUP(cpu_fields)},
+    {"reload", OBJECT(TideStatus, reload), "Last reload of the configuration (SIGHUP)", GROUP(reload_fields)},
+    {"configuration_file", TEXT(TideStatus, configuration_file), "File that is read at the start and at SIGHUP"},
     {"configuration", TEXT(TideStatus, configuration),
      "All options in force, secrets masked, as `tidemark check --print-config` prints them"},
 };
@@ -487,7 +495,7 @@ void
 tide_status_reload_clear(TideStatusReload *reload)
 {
   g_free(reload->at);
-  g_free(reload->taken_over);
+  g_free(reload->applied);
   g_free(reload->needs_restart);
   g_free(reload->error);
   *reload = (TideStatusReload){0};
@@ -504,9 +512,9 @@ tide_status_clear(TideStatus *status)
                    status->reason,
                    status->line,
                    status->kafka.group,
-                   status->kafka.trouble,
-                   status->dead_letters.place,
-                   status->dead_letters.stalled,
+                   status->kafka.error,
+                   status->dead_letters.location,
+                   status->dead_letters.blocked,
                    status->configuration_file,
                    status->configuration};
   GArray *lists[] = {status->operator.pauses,

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 
 typedef struct TideStatusKafka {
   char *group;      /* owned */
-  gboolean answers; /* a broker does */
+  gboolean is_reachable; /* a broker answers */
   gint64 assigned_partitions;
   gint64 halted_partitions;
   gint64 paused_partitions;
@@ -25,7 +25,7 @@ typedef struct TideStatusKafka {
   int throttle_ms; /* delay that brokers now impose on consumers */
   gint64 in_flight_messages;
   double messages_per_second;
-  char *trouble; /* owned: NULL: none */
+  char *error; /* owned; NULL: none */
 } TideStatusKafka;
 
 typedef struct TideStatusTable {
@@ -63,9 +63,9 @@ typedef struct TideStatusWriter {
 } TideStatusWriter;
 
 typedef struct TideStatusDeadLetters {
-  char *place;           /* owned: NULL: there is none */
-  char *stalled;         /* owned: why none are stored; NULL: they are */
-  gboolean has_too_many; /* the reason for stalled */
+  char *location;        /* owned: NULL: there is none */
+  char *blocked;         /* owned: why none can be kept; NULL: they can */
+  gboolean has_too_many; /* the reason for blocked */
   TideDeadLettersView view;
 } TideStatusDeadLetters;
 
@@ -73,10 +73,10 @@ typedef struct TideStatusMemory {
   gint64 limit_bytes;
   gint64 budget_bytes;
   gint64 used_bytes;
-  gint64 doubt_bytes;
+  gint64 uncertain_bytes;
   gint64 resident_bytes;
-  double held_share; /* share of about the last second in which the longest-waiting consumer read nothing for lack of
-                      * memory */
+  double paused_share; /* share of about the last second in which the longest-waiting consumer read nothing for lack of
+                        * memory */
 } TideStatusMemory;
 
 typedef struct TideStatusCpu {
@@ -91,7 +91,7 @@ typedef struct TideStatusBottleneck {
 } TideStatusBottleneck;
 
 typedef struct TideStatusRestart {
-  gboolean good_now;
+  gboolean is_clean;
   char *why; /* owned */
 } TideStatusRestart;
 
@@ -102,9 +102,9 @@ typedef struct TideStatusHotRegion {
 
 /* The last reload of the configuration. */
 typedef struct TideStatusReload {
-  const char *result;  /* literal: "none", "taken_over", "failed" */
+  const char *result;  /* literal: "none", "applied", "failed" */
   char *at;            /* owned: when; NULL: none since the start */
-  char *taken_over;    /* owned: options, separated by commas; NULL: none, or it failed */
+  char *applied;       /* owned: options, separated by commas; NULL: none, or it failed */
   char *needs_restart; /* owned: likewise; of the last valid file */
   char *error;         /* owned: why it failed; NULL: it did not */
 } TideStatusReload;

@@ -56,11 +56,8 @@ tide_dated_tables_new(const TideDatedTablesContext *context)
   TideDatedTables *dated = g_new0(TideDatedTables, 1);
   dated->context = *context;
   dated->first_index = context->config->tables->len;
-  dated->met =
-      tide_metrics_gauge(context->metrics, "tidemark_dated_tables",
-                         "Dated tables whose names were met since the start, of 16,384 that a process has room "
-                         "for",
-                         NULL);
+  dated->met = tide_metrics_gauge(context->metrics, "tidemark_dated_tables",
+                                  "Dated tables used since the start, of at most 16,384 per process", NULL);
   dated->by_name = g_hash_table_new(hash_instance, is_same_instance);
   tide_mutex_init(&dated->lock);
   return dated;

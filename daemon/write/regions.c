@@ -324,8 +324,8 @@ static void
 add_declared_table(TideRegions *regions, const TideTable *table)
 {
   g_autofree char *label = tide_metrics_label("table", table->name);
-  regions->region_gauges[table->index] =
-      tide_metrics_gauge(regions->options.metrics, "tidemark_table_regions", "Regions known, 0 while unknown", label);
+  regions->region_gauges[table->index] = tide_metrics_gauge(regions->options.metrics, "tidemark_table_regions",
+                                                            "Regions of the table; 0 while unknown", label);
   TableRegions *slot = &regions->tables[table->index];
   if (tide_table_is_template(table))
     return;
@@ -352,7 +352,7 @@ tide_regions_new(const TideRegionsOptions *options)
   regions->refreshes =
       tide_metrics_counter(options->metrics, "tidemark_region_refreshes_total", "Look-ups of a table's regions", NULL);
   regions->refresh_failures = tide_metrics_counter(options->metrics, "tidemark_region_refresh_failures_total",
-                                                   "Look-ups of a table's regions that failed", NULL);
+                                                   "Failed look-ups of a table's regions", NULL);
   regions->maker = (TideTableMaker){
       .config = options->config,
       .fingerprints = options->fingerprints,

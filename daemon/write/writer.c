@@ -62,12 +62,12 @@ register_method_metrics(TideMetrics *metrics, const char *gateway, WriteMethod m
   for (TideOutcome outcome = TIDE_OUTCOME_OK; outcome < TIDE_OUTCOME_COUNT; outcome++) {
     g_autofree char *outcome_label = tide_metrics_label("outcome", tide_outcomes[outcome].name);
     g_autofree char *labels = g_strdup_printf("%s,%s", method_label, outcome_label);
-    registered->calls[outcome] = tide_metrics_counter(
-        metrics, "tidemark_hbase_calls_total", "Calls that write rows, by gateway, method and how they ended", labels);
+    registered->calls[outcome] = tide_metrics_counter(metrics, "tidemark_hbase_calls_total",
+                                                      "Calls that write rows, by gateway, method and outcome", labels);
   }
   registered->rows_written =
       tide_metrics_counter(metrics, "tidemark_hbase_rows_written_total",
-                           "Rows that HBase acknowledged: many in a putMultiple, one in a mutateRow", method_label);
+                           "Rows that HBase acknowledged: many per putMultiple, one per mutateRow", method_label);
   registered->durations = tide_metrics_histogram(metrics, "tidemark_hbase_call_duration_seconds",
                                                  "Duration of calls that write rows, by gateway and method",
                                                  method_label, duration_bounds_s, G_N_ELEMENTS(duration_bounds_s));
@@ -102,11 +102,11 @@ register_metrics(TideWriter *writer)
     for (WriteMethod method = PUT_MULTIPLE; method < N_WRITE_METHODS; method++)
       (void)metrics_at(writer, i, method);
   writer->bytes_written = tide_metrics_counter(metrics, "tidemark_hbase_written_bytes_total",
-                                               "Encoded bytes of rows that HBase acknowledged", NULL);
+                                               "Encoded size of rows that HBase acknowledged", NULL);
   writer->bisections = tide_metrics_counter(metrics, "tidemark_hbase_bisections_total",
                                             "Calls sent to find the rows that HBase refuses", NULL);
-  writer->poison_rows = tide_metrics_counter(metrics, "tidemark_hbase_poison_rows_total",
-                                             "Rows that HBase refuses whatever is done", NULL);
+  writer->poison_rows =
+      tide_metrics_counter(metrics, "tidemark_hbase_poison_rows_total", "Rows that HBase refuses permanently", NULL);
 }
 
 /* A call that is cut off by a gateway's restart, or meets a moving region, succeeds a moment later and needs no

@@ -18,7 +18,7 @@ START_MS = 1_426_535_612_045
 
 COMMITTED = "tidemark_kafka_committed_offset"
 LAG = "tidemark_kafka_consumer_lag"
-UNDECIDED = "tidemark_kafka_undecided_messages"
+UNDECIDED = "tidemark_kafka_open_transaction_messages"
 THROTTLED = "tidemark_kafka_throttled_seconds_total"
 
 

@@ -17,9 +17,9 @@ START_MS = 1_426_535_612_045
 
 COMMITTED = "tidemark_kafka_committed_offset"
 HELD = "tidemark_kafka_halted_partitions"
-LEFT_OUT = "tidemark_messages_left_out_total"
+LEFT_OUT = "tidemark_messages_never_read_total"
 RECEIVED = "tidemark_messages_received_total"
-STRANGERS = "tidemark_kafka_group_strangers"
+STRANGERS = "tidemark_kafka_group_foreign_members"
 WITHOUT_POSITION = "tidemark_kafka_partitions_without_position"
 
 

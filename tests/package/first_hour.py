@@ -150,12 +150,12 @@ class FirstHour:
         assert refused.returncode != 0, refused
         self.wait_reload("error", "log_levle")
         assert "--url" in self.machine.run("tidemark", "status").stderr
-        self.page(r"The last reload failed, the previous configuration stays in force: [^<]*log_levle")
+        self.page(r"The last reload failed; the previous configuration stays in force: [^<]*log_levle")
         self.send()
         self.assert_rows()
         self.edit("log_levle", "log_level")
         self.machine.out("systemctl", "reload", UNIT)
-        self.wait_reload("taken_over", "service.log_level")
+        self.wait_reload("applied", "service.log_level")
         self.send()
         self.assert_rows()
         return "a broken file changes nothing and is said everywhere, a good one is taken over"

@@ -40,7 +40,7 @@ CASES: dict[str, dict[str, Any]] = {
     "TidemarkGatewayDown": {"series": {f'tidemark_gateway_up{{{ONE},gateway="g"}}': "1x9 0x9 1x60"}, "fires": "17m",
                             "resolves": "30m"},
     "TidemarkGatewaySlow": gauge("tidemark_gateway_slow", 1, 20, ONE + ',gateway="g"'),
-    "TidemarkRegionFailing": gauge("tidemark_lanes_in_trouble", 2, 15),
+    "TidemarkRegionFailing": gauge("tidemark_regions_failing", 2, 15),
     "TidemarkOldRows": gauge("tidemark_oldest_in_flight_seconds", 400, 10),
     "TidemarkPaused": gauge("tidemark_kafka_paused", 1, 20, PARTITION),
     "TidemarkPausedByOperator": gauge("tidemark_operator_pause_seconds", 3700, 2),
@@ -59,7 +59,7 @@ CASES: dict[str, dict[str, Any]] = {
                              "resolves": "30m"},
     # promtool's time begins in 1970: a certificate to an hour after the seventh day, renewed after two hours; each minute of a
     # longer case would cost promtool the evaluation of all rules
-    "TidemarkCertificateEnds": {"series": {f'tidemark_own_certificate_end_timestamp_seconds{{{ONE},gateway="g"}}':
+    "TidemarkCertificateEnds": {"series": {f'tidemark_client_certificate_expiry_timestamp_seconds{{{ONE},gateway="g"}}':
                                            "608400x120 8640000x100"}, "fires": "62m", "resolves": "150m"},
 }
 

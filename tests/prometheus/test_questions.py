@@ -98,12 +98,12 @@ class Questions(unittest.TestCase):
     def test_is_it_safe_to_restart(self) -> None:
         self.start()
         self.wait_said(r"^Restart now   yes: nothing is in flight$")
-        self.world.wait("its gauge", lambda: self.gauge("tidemark_restart_good_now") == {(): 1})
+        self.world.wait("its gauge", lambda: self.gauge("tidemark_restart_clean") == {(): 1})
         self.world.gateway.ask("fault", "io-error", "call=putMultiple", "row-prefix=x", MOVED)
         self.world.send_readings(40)
         self.wait_said(r"^Restart now   better not: [\d,]+ messages are in flight, and the stop may not write them within 2 s .* without loss; "
                        r"calls to the region of 'T' from 'x' have failed for \d+ s: ")
-        self.assertEqual(self.gauge("tidemark_restart_good_now"), {(): 0})
+        self.assertEqual(self.gauge("tidemark_restart_clean"), {(): 0})
         self.world.send_readings(400)  # the other region is not hot because this one takes nothing
         self.wait_said(r"^Hot region    none: the first region of 'T' takes \d+ rows/s, .*; calls to other regions of its table fail")
         self.world.gateway.ask("clear")

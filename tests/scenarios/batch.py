@@ -738,7 +738,7 @@ class Batch:
             return problems
         for reason in ("start", "retention", "taken"):
             expected = sum(stand.left_out[1] for stand in self.stands.values() if stand.left_out[0] == reason)
-            counted = metrics.get("tidemark_messages_left_out_total", {}).get((reason,), 0)
+            counted = metrics.get("tidemark_messages_never_read_total", {}).get((reason,), 0)
             if counted != expected:
                 problems.append(Problem("batch", "left out", f"{counted:.0f} messages counted for '{reason}', not {expected}"))
         return problems

@@ -88,7 +88,7 @@ def look_at_reloads(scene: Scene, browser: Browser) -> None:
     scene.daemon.process.send_signal(signal.SIGHUP)
     scene.wait_status('"result":"failed"')
     page, plain = browser.page(scene.url), scene.daemon.get("/")[1]
-    assert_has(page, r'<p id="trouble">The last reload failed, the previous configuration stays in force: [^<]*&lt;img src=x[^<]*; ' + left + "</p>")
+    assert_has(page, r'<p id="trouble">The last reload failed; the previous configuration stays in force: [^<]*&lt;img src=x[^<]*; ' + left + "</p>")
     assert_has(plain, r"<h2>reload</h2>.*<th>result</th><td>failed</td>.*<th>error</th><td>[^<]*&lt;img src=x")
     assert_stays_text(page)
     assert_stays_text(plain)

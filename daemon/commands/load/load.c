@@ -243,8 +243,8 @@ static void
 report_settling(Load *load, gint64 now_us)
 {
   gboolean is_quiet = tide_file_load_is_read(load->files) &&
-                      tide_metrics_sum(load->metrics, "tidemark_lane_waiting_rows", NULL) == 0 &&
-                      tide_metrics_sum(load->metrics, "tidemark_lane_in_flight_rows", NULL) == 0;
+                      tide_metrics_sum(load->metrics, "tidemark_table_waiting_rows", NULL) == 0 &&
+                      tide_metrics_sum(load->metrics, "tidemark_table_in_flight_rows", NULL) == 0;
   if (!is_quiet)
     load->quiet_us = 0;
   else if (load->quiet_us == 0)
@@ -428,25 +428,23 @@ load_files(TideCommandCall *call, GError **error)
 static const TideOption load_options[] = {
     TIDE_CONFIG_OPTION,
     {"source", "NAME", TIDE_TEXT(LoadOptions, source),
-     "which of the configuration's sources the files are of (the only)"},
-    {"from", "TIME", TIDE_TEXT(LoadOptions, from),
-     "only readings from this event time on, as in 'tidemark scan' (all)"},
-    {"to", "TIME", TIDE_TEXT(LoadOptions, to), "only readings before this event time (all)"},
+     "source of the configuration that the files belong to (the only one)"},
+    {"from", "TIME", TIDE_TEXT(LoadOptions, from), "earliest event time, inclusive, as in 'tidemark scan' (no limit)"},
+    {"to", "TIME", TIDE_TEXT(LoadOptions, to), "latest event time, exclusive (no limit)"},
     {"scanned", "TABLE", TIDE_TEXT(LoadOptions, scanned),
-     "the files hold rows of this table as 'tidemark scan' printed them: load them into it, and into its indexes"},
-    {"format", "FORMAT", TIDE_CHOICE(LoadOptions, format), "of such rows: json or csv (json)", .letter = 'f',
+     "the files contain rows of this table, as printed by 'tidemark scan': load them into the table and its indexes"},
+    {"format", "FORMAT", TIDE_CHOICE(LoadOptions, format), "format of such rows: json or csv (json)", .letter = 'f',
      .choices = row_formats},
     {"keep-keys", NULL, TIDE_FLAG(LoadOptions, keep_keys),
-     "of such rows: keep their keys as they were printed, and make none of the fields in them"},
-    {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "at most so many messages a second (no bound)", .min = 1,
+     "keep the printed keys of such rows, instead of building them from the fields"},
+    {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "maximum number of messages per second (no limit)", .min = 1,
      .max = 100000000},
-    {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run),
-     "write nothing: count rows by table, and what is rejected by reason"},
-    {"again", NULL, TIDE_FLAG(LoadOptions, again), "load files from their beginning, whatever their marks say"},
+    {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run), "write nothing; count rows by table, and rejections by reason"},
+    {"again", NULL, TIDE_FLAG(LoadOptions, again), "load files from the beginning, regardless of their marks"},
     {"dead-letters", "FILE", TIDE_TEXT(LoadOptions, dead_letters),
-     "where dead letters are kept (load-dead-letters.jsonl in the state directory)"},
+     "file for dead letters (load-dead-letters.jsonl in the state directory)"},
     {"state-directory", "DIRECTORY", TIDE_TEXT(LoadOptions, state_directory),
-     "where marks are kept ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
+     "directory for marks ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
 };
 
 const TideCommand tide_command_load = {
@@ -454,22 +452,18 @@ const TideCommand tide_command_load = {
     .arguments = "FILE…",
     .summary = "Loads readings from files, without Kafka, as the daemon would write them.",
     .exits = {{TIDE_EXIT_OK, "everything was written, or kept as dead letters"},
-              {TIDE_EXIT_DATA,
-               "a file could not be read to its end, too much was rejected, or nothing was written since "
-               "all was rejected or nothing found"},
-              {TIDE_EXIT_UNAVAILABLE, "no gateway has answered in the first minute"},
-              {TIDE_EXIT_TEMPFAIL, "stopped: the same command goes on"},
+              {TIDE_EXIT_DATA, "a file could not be read to its end, too much was rejected, or nothing was written "
+                               "because everything was rejected or there were no readings"},
+              {TIDE_EXIT_UNAVAILABLE, "no gateway answered within the first minute"},
+              {TIDE_EXIT_TEMPFAIL, "stopped: the same command continues"},
               {TIDE_EXIT_CONFIG}},
     .details =
-        "Files hold what the source's messages do: JSON or line protocol, a line each; CSV; MessagePack values one "
-        "behind\n"
-        "the other; protobuf messages, each behind its length; Avro's container files. They may be compressed with "
-        "gzip\n"
-        "or zstd; '-' is standard input. How far each file has come is kept in a mark, behind what HBase has "
-        "acknowledged: after a stop or a "
-        "kill\n"
-        "the same command goes on, and a file that is loaded is not loaded again. A daemon may run meanwhile: latest\n"
-        "tables stay right.\n"
+        "Files contain messages like those of the source: JSON or line protocol, one per line; CSV; consecutive "
+        "MessagePack\n"
+        "values; protobuf messages, each after its length; Avro container files. They may be compressed with gzip\n"
+        "or zstd. '-' is standard input. A mark stores the progress of each file, up to what HBase has acknowledged.\n"
+        "After a stop or a kill, the same command continues, and skips files that are complete. A daemon may run at\n"
+        "the same time: latest tables stay correct.\n"
         "\n"
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"

@@ -229,8 +229,8 @@ cell_text(TideStatusReader *items, guint32 i, const Column *column)
 static const Column partition_columns[] = {
     {"TOPIC", "topic", CELL_TEXT, 20},
     {"PARTITION", "partition", CELL_COUNT},
-    {"MARK", "mark", CELL_COUNT},
-    {"END", "end", CELL_COUNT},
+    {"STORED", "stored_offset", CELL_COUNT},
+    {"END", "end_offset", CELL_COUNT},
     {"LAG", "lag_messages", CELL_COUNT},
     {"AGE", "lag_seconds", CELL_SECONDS},
     {"IN FLIGHT", "in_flight_messages", CELL_COUNT},
@@ -244,7 +244,7 @@ static const Column table_columns[] = {
     {"WAITING", "waiting_rows", CELL_COUNT},
     {"IN FLIGHT", "in_flight_rows", CELL_COUNT},
     {"MEMORY", "memory_bytes", CELL_BYTES},
-    {"TROUBLED REGIONS", "lanes_in_trouble", CELL_COUNT},
+    {"FAILING REGIONS", "failing_regions", CELL_COUNT},
 };
 
 static const Column region_columns[] = {
@@ -395,11 +395,11 @@ print_reload(FILE *stream, TideStatusReader *status)
   if (at == NULL)
     return;
   const char *error = tide_status_reader_text(status, 0, "reload.error");
-  const char *taken = tide_status_reader_text(status, 0, "reload.taken_over");
+  const char *taken = tide_status_reader_text(status, 0, "reload.applied");
   const char *left = tide_status_reader_text(status, 0, "reload.needs_restart");
-  g_autofree char *text =
-      error != NULL ? g_strdup_printf("failed at %s, the previous configuration stays in force: %s", at, error)
-                    : g_strdup_printf("at %s: %s taken over", at, taken != NULL ? taken : "no changes");
+  g_autofree char *text = error != NULL
+                              ? g_strdup_printf("failed at %s; the previous configuration stays in force: %s", at, error)
+                              : g_strdup_printf("at %s: applied %s", at, taken != NULL ? taken : "no changes");
   print_wrapped(stream, "Reload", text);
   if (left != NULL) {
     g_autofree char *restart = g_strdup_printf("changed, but needs a restart: %s", left);
@@ -430,7 +430,7 @@ print_kafka(FILE *stream, TideStatusReader *status)
                                           strcmp(partitions, "1") == 0 ? "" : "s", rate, lag, in_flight,
                                           is_all_read ? "; all read, not committed yet" : "");
   print_wrapped(stream, "Kafka", text);
-  const char *trouble = tide_status_reader_text(status, 0, "kafka.trouble");
+  const char *trouble = tide_status_reader_text(status, 0, "kafka.error");
   if (trouble != NULL)
     print_wrapped(stream, "", trouble);
 }
@@ -462,8 +462,8 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   g_autofree char *budget_text = number_text(CELL_BYTES, budget);
   g_autofree char *resident = member_text(status, "memory.resident_bytes", CELL_BYTES);
   g_autofree char *share = number_text(CELL_SHARE, budget > 0 ? used_bytes / budget : -1);
-  g_autofree char *doubt = member_text(status, "memory.doubt_bytes", CELL_BYTES);
-  gboolean is_in_doubt = tide_status_reader_number(status, 0, "memory.doubt_bytes") > 0 && *doubt != '-';
+  g_autofree char *doubt = member_text(status, "memory.uncertain_bytes", CELL_BYTES);
+  gboolean is_in_doubt = tide_status_reader_number(status, 0, "memory.uncertain_bytes") > 0 && *doubt != '-';
   g_autofree char *text = g_strdup_printf(
       "%s in use of %s%s%s%s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
       *share != '-' ? share : "", *share != '-' ? ")" : "", is_in_doubt ? ", " : "", is_in_doubt ? doubt : "",
@@ -489,8 +489,8 @@ print_dead_letters(FILE *stream, TideStatusReader *status)
   }
   g_autofree char *first = first_at != NULL ? time_text(first_at) : NULL;
   g_autofree char *kept = member_text(status, "dead_letters.kept", CELL_COUNT);
-  const char *place = tide_status_reader_text(status, 0, "dead_letters.place");
-  const char *stalled = tide_status_reader_text(status, 0, "dead_letters.stalled");
+  const char *place = tide_status_reader_text(status, 0, "dead_letters.location");
+  const char *stalled = tide_status_reader_text(status, 0, "dead_letters.blocked");
   g_autofree char *text =
       place != NULL ? g_strdup_printf("%s stored since the start%s%s, in %s", kept,
                                       first != NULL ? ", the first at " : "", first != NULL ? first : "", place)
@@ -510,8 +510,8 @@ print_troubles(FILE *stream, TideStatusReader *status)
   static const struct {
     const char *list, *name, *detail, *text, *label;
   } troubles[] = {{"partitions", "topic", "partition", "halted", "Trouble"},
-                  {"partitions", "topic", "partition", "held", "Held"},
-                  {"tables", "name", NULL, "stopped", "Trouble"},
+                  {"partitions", "topic", "partition", "commit_deferred", "Deferred"},
+                  {"tables", "name", NULL, "suspended", "Suspended"},
                   {"regions", "table", "start_key", "error", "Trouble"},
                   {"gateways", "name", NULL, "error", "Trouble"}};
   for (gsize t = 0; t < G_N_ELEMENTS(troubles); t++) {
@@ -537,7 +537,7 @@ void
 tide_status_view_print(FILE *stream, TideStatusReader *status, gboolean colour)
 {
   print_head(stream, status, colour);
-  gboolean is_good = tide_status_reader_flag(status, 0, "restart.good_now");
+  gboolean is_good = tide_status_reader_flag(status, 0, "restart.clean");
   gboolean is_hot = tide_status_reader_flag(status, 0, "hot_region.found");
   print_verdict(stream, status, "Limited by", tide_status_reader_text(status, 0, "bottleneck.limit"), "bottleneck.why",
                 colour);

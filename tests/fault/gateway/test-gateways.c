@@ -82,7 +82,7 @@ FIXTURE_TEST("/gateways/closed-connection-proves-nothing")
   scripted_gateway_kill(fixture->gateway);
   tide_gateways_close_link(fixture->gateways, &second, TRUE);
   g_assert_cmpuint(tide_gateways_n_up(fixture->gateways), ==, 0);
-  g_assert_cmpuint(sum(fixture, "tidemark_gateway_closed_at_once_total"), ==, 0);
+  g_assert_cmpuint(sum(fixture, "tidemark_gateway_connections_dropped_total"), ==, 0);
 }
 
 /* A writer that is refused has no connection, and takes the place of none. */
@@ -247,10 +247,10 @@ CLUSTERS_TEST("/gateways/D28-K6-gateways-of-two-clusters")
   be_of_cluster(fixture, 1, OTHER_CLUSTER);
   tide_gateways_start(fixture->list);
   wait_for_states(fixture, "up", 1);
-  wait_for_states(fixture, "refused", 1);
+  wait_for_states(fixture, "wrong_cluster", 1);
   g_assert_cmpuint(tide_gateways_n_up(fixture->list), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_refused", NULL), ==, 1);
-  (void)count_states(fixture, "refused", &error_text);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_wrong_cluster", NULL), ==, 1);
+  (void)count_states(fixture, "wrong_cluster", &error_text);
   g_assert_nonnull(strstr(error_text, FAKE_CLUSTER));
   g_assert_nonnull(strstr(error_text, OTHER_CLUSTER));
   g_assert_nonnull(strstr(error_text, "--accept-cluster-change"));
@@ -266,14 +266,14 @@ CLUSTERS_TEST("/gateways/D28-K6-gateways-of-two-clusters")
   /* It is used as soon as it is of the same. */
   be_of_cluster(fixture, 1 - chosen, chosen == 0 ? FAKE_CLUSTER : OTHER_CLUSTER);
   wait_for_states(fixture, "up", 2);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_refused", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_wrong_cluster", NULL), ==, 0);
 }
 
 CLUSTERS_TEST("/gateways/D28-K6-cluster-is-remembered")
 {
   remember(fixture, OTHER_CLUSTER "\n");
   tide_gateways_start(fixture->list);
-  wait_for_states(fixture, "refused", 2);
+  wait_for_states(fixture, "wrong_cluster", 2);
   TideWireProtocol protocol;
   g_assert_false(tide_gateways_wait_up(fixture->list, 0, &protocol));
   g_autofree char *kept = remembered(fixture);
@@ -299,7 +299,7 @@ CLUSTERS_TEST("/gateways/D28-K6-change-to-two-clusters-is-refused")
   tide_gateways_accept_cluster_change(fixture->list);
   LogCapture *capture = log_capture_start();
   tide_gateways_start(fixture->list);
-  wait_for_states(fixture, "refused", 2);
+  wait_for_states(fixture, "wrong_cluster", 2);
   g_autofree char *lines = log_capture_end(capture);
   assert_told_once(lines, "--accept-cluster-change rejected");
   g_assert_true(tide_gateways_are_refused(fixture->list));
@@ -463,7 +463,7 @@ CLUSTERS_TEST("/gateways/D28-K6-name-that-moves-is-noticed")
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_CONNECT); /* so that it is known that no row was sent */
   g_assert_nonnull(strstr(error->message, OTHER_CLUSTER));
   tide_gateways_close_link(fixture->list, &link, TRUE);
-  wait_for_states(fixture, "refused", 1);
+  wait_for_states(fixture, "wrong_cluster", 1);
   TideGatewayStats stats;
   scripted_gateway_stats(fixture->gateways[0], &stats);
   g_assert_cmpuint(stats.calls_by_method[TIDE_CALL_GET], ==, 1);

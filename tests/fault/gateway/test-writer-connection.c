@@ -145,7 +145,7 @@ FIXTURE_TEST("/writer-connection/cut-before-an-answer-tells-of-a-full-gateway")
     (void)tide_writer_connection_open(&fixture->connection, 0);
   }
   if (tide_now_us() - opened_us < 3 * TIDE_US_PER_S) /* else it counts as cut by a gateway that died */
-    g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_closed_at_once_total", NULL), ==, 1);
+    g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_gateway_connections_dropped_total", NULL), ==, 1);
   tide_gateways_close_link(fixture->gateways, &other, FALSE);
 }
 

@@ -310,7 +310,7 @@ FIXTURE_TEST("/dead-letter-queue/originals/one-that-is-gone-leaves-its-row")
   tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, 0));
   tide_dead_letter_queue_submit(fixture->dead_letters, job_to_read(fixture, 19));
   await_completed(fixture, 2);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_originals_gone_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_originals_missing_total", NULL), ==, 1);
   g_autoptr(GPtrArray) records = read_dead_letters(fixture, 2);
   const TideMockRecord *gone = g_ptr_array_index(records, 0), *there = g_ptr_array_index(records, 1);
   letter_assert_header(gone, "tidemark-original", "gone");

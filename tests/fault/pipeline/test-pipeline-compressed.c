@@ -186,7 +186,8 @@ static void
 assert_counted(RunningPipeline *running, const BatchCase *at)
 {
   TideMetrics *metrics = running->metrics;
-  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_kafka_damaged_total", NULL), ==, at->verdict == REFUSED ? 1 : 0);
+  g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_kafka_corrupt_fetches_total", NULL), ==,
+                   at->verdict == REFUSED ? 1 : 0);
   g_assert_cmpuint(tide_metrics_sum(metrics, "tidemark_messages_skipped_total", NULL), ==, (guint64)at->n_messages);
   if (at->verdict != READ)
     return;

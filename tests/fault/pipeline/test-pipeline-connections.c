@@ -263,7 +263,7 @@ PIPELINE_TEST("/pipeline-connections/ends/D15-a-full-gateway-gets-fewer-connecti
   g_assert_null(strstr(lines, "cannot write"));
   g_assert_null(strstr(lines, "not usable"));
   pipeline_assert_tables(fixture, 30);
-  guint64 closed = metric_of(fixture, running, 0, "tidemark_gateway_closed_at_once_total");
+  guint64 closed = metric_of(fixture, running, 0, "tidemark_gateway_connections_dropped_total");
   g_assert_cmpuint(closed, >, 0);
   g_assert_cmpuint(closed, <=, 12); /* pauses of 1, 2, 4 ... s */
   g_assert_cmpuint(metric_of(fixture, running, 0, "tidemark_gateway_connections_allowed"), <=, 2);

@@ -258,7 +258,7 @@ test_taken_partition_is_not_written_by_its_last_owner(PipelineFixture *fixture, 
   pipeline_fixture_wait_committed(fixture, taken, fixture->produced[taken]);
   scripted_gateway_clear_fault(fixture->gateways[0], id);
   pipeline_fixture_wait_all_committed(fixture);
-  running_pipeline_wait_metric(last, "tidemark_rows_given_up_total", 4);
+  running_pipeline_wait_metric(last, "tidemark_rows_cancelled_total", 4);
   assert_both(fixture, "third");
   g_assert_cmpuint(running_pipeline_sum(last, "tidemark_messages_handed_back_total"), >, 0);
   running_pipeline_end(next);

@@ -456,7 +456,7 @@ names_table_and_remedy(const TidePipelineState *state, gpointer data)
 {
   const SuspendCase *at = ((gpointer *)data)[0];
   if (at->remedy == NULL)
-    return tide_metrics_sum(((gpointer *)data)[1], "tidemark_lanes_in_trouble", NULL) > 0;
+    return tide_metrics_sum(((gpointer *)data)[1], "tidemark_regions_failing", NULL) > 0;
   return !state->ready && state->reason != NULL && strstr(state->reason, "table 'METRIC'") != NULL &&
          strstr(state->reason, at->remedy) != NULL;
 }

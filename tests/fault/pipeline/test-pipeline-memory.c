@@ -137,8 +137,8 @@ PIPELINE_TEST("/pipeline-memory/share/what-is-in-doubt-is-told")
   {
     g_auto(TideStatus) status = {0};
     tide_pipeline_fill_status(running->pipeline, &status);
-    g_assert_cmpint(status.memory.doubt_bytes, >, 0);
-    g_assert_cmpint(status.memory.doubt_bytes, <=, status.memory.used_bytes);
+    g_assert_cmpint(status.memory.uncertain_bytes, >, 0);
+    g_assert_cmpint(status.memory.uncertain_bytes, <=, status.memory.used_bytes);
   }
   running_pipeline_end(running);
 }

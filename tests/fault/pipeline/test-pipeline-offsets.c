@@ -101,7 +101,7 @@ test_offset_that_is_not_found_for_a_moment(PipelineFixture *fixture, gconstpoint
   produce(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_halted_partitions"), ==, 0);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_never_read_total"), ==, 0);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 20);
   running_pipeline_end(running);
 }
@@ -220,7 +220,7 @@ test_expired_offsets_do_not_begin_a_group(PipelineFixture *fixture, gconstpointe
   g_setenv("STATE_DIRECTORY", directory, TRUE);
   produce(fixture, 7);
   RunningPipeline *running = start_at_latest(fixture, "first");
-  running_pipeline_wait_metric(running, "tidemark_messages_left_out_total", 7);
+  running_pipeline_wait_metric(running, "tidemark_messages_never_read_total", 7);
   running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
   /* Nothing is committed of the group "second", as of one whose offsets have expired. */
@@ -233,7 +233,7 @@ test_expired_offsets_do_not_begin_a_group(PipelineFixture *fixture, gconstpointe
   running = start_at_latest(fixture, "second");
   g_assert_true(
       mock_kafka_wait_committed(fixture->kafka, "second", FIXTURE_TOPIC, 0, 7, pipeline_fixture_deadline_us()));
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, 0);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_never_read_total"), ==, 0);
   running_pipeline_end(running);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 7);
   g_unsetenv("STATE_DIRECTORY");
@@ -267,7 +267,7 @@ test_first_notes_make_no_old_group(PipelineFixture *fixture, gconstpointer data)
     RunningPipeline *running = start_at_latest(fixture, groups[i]);
     g_assert_true(
         mock_kafka_wait_committed(fixture->kafka, groups[i], FIXTURE_TOPIC, 0, 7, pipeline_fixture_deadline_us()));
-    g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_left_out_total"), ==, i == 0 ? 7 : 0);
+    g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_never_read_total"), ==, i == 0 ? 7 : 0);
     running_pipeline_end(running);
     g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, i == 0 ? 0 : 7);
   }
@@ -299,7 +299,7 @@ test_partition_of_other_tables_is_told(PipelineFixture *fixture, gconstpointer k
     produce(fixture, 10);
     pipeline_fixture_wait_all_committed(fixture);
     g_autofree char *lines = log_capture_end(capture);
-    guint64 n = running_pipeline_sum(running, "tidemark_kafka_partitions_of_other_tables_total");
+    guint64 n = running_pipeline_sum(running, "tidemark_kafka_table_mismatch_takeovers_total");
     g_assert_cmpuint(n, ==, turn == 0 ? 2 : 0);
     g_assert_cmpint(strstr(lines, "'metrics' partition 0 at 10 (0 to 9)") != NULL, ==, turn == 0);
     running_pipeline_end(running);
@@ -312,8 +312,8 @@ static void
 test_members_with_other_tables_are_counted(PipelineFixture *fixture, gconstpointer kafka)
 {
   RunningPipeline *lacking = start_with_history_alone(fixture), *whole = start(fixture, kafka);
-  running_pipeline_wait_metric(lacking, "tidemark_kafka_group_other_tables", 1);
-  running_pipeline_wait_metric(whole, "tidemark_kafka_group_other_tables", 1);
+  running_pipeline_wait_metric(lacking, "tidemark_kafka_table_mismatch_partitions", 1);
+  running_pipeline_wait_metric(whole, "tidemark_kafka_table_mismatch_partitions", 1);
   running_pipeline_end(lacking);
   running_pipeline_end(whole);
 }

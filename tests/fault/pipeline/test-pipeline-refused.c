@@ -442,7 +442,7 @@ REFUSED_TEST("/pipeline-refused/exact/more-keys-than-are-solo")
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_messages_dead_lettered_total"), ==, 2 * n_keys);
   g_test_message("rewinds %" G_GUINT64_FORMAT ", in vain %" G_GUINT64_FORMAT,
                  running_pipeline_sum(running, "tidemark_kafka_rewinds_total"),
-                 running_pipeline_sum(running, "tidemark_kafka_rewinds_in_vain_total"));
+                 running_pipeline_sum(running, "tidemark_kafka_rewinds_without_progress_total"));
   running_pipeline_end(running);
   g_autofree char *lines = log_capture_end(capture);
   g_assert_nonnull(strstr(lines, "are merged"));

@@ -197,7 +197,7 @@ static gboolean
 is_troubled(const TidePipelineState *state, gpointer data)
 {
   RunningPipeline *running = data;
-  return running_pipeline_sum(running, "tidemark_lanes_in_trouble") > 0;
+  return running_pipeline_sum(running, "tidemark_regions_failing") > 0;
 }
 
 /* Made by others, without our family: its rows wait, those of the other days are written. */

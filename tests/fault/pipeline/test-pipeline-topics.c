@@ -114,7 +114,7 @@ PIPELINE_TEST("/pipeline-topics/bytes/C14-damaged-batch-holds-its-partition")
   running_pipeline_wait_halted(running);
   pipeline_fixture_wait_committed(fixture, 0, 1);
   pipeline_fixture_wait_committed(fixture, 1, 1);
-  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_damaged_total"), ==, 1);
+  g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_corrupt_fetches_total"), ==, 1);
   running_pipeline_end(running);
   g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, 1);
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 2);

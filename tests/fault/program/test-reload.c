@@ -56,11 +56,11 @@ PIPELINE_TEST("/reload/whole/E4-takes-over-or-leaves-all")
                                        .yaml = "service: { http: \"127.0.0.1:0\", log_format: text, log_level: info, "
                                                "startup: wait }\n"});
   daemon_process_wait_log(&daemon, "ready:");
-  g_free(WAIT_STATUS(&daemon, "\"reload\":{\"result\":\"none\",\"at\":null,\"taken_over\":null,"));
+  g_free(WAIT_STATUS(&daemon, "\"reload\":{\"result\":\"none\",\"at\":null,\"applied\":null,"));
   replace_in_config(&daemon, "log_level: info, startup: wait", "log_level: warning, startup: fail");
   daemon_process_signal(&daemon, SIGHUP);
-  g_free(WAIT_STATUS(&daemon, "\"result\":\"taken_over\",\"at\":\"",
-                     "\"taken_over\":\"service.log_level\",\"needs_restart\":\"service.startup\",\"error\":null}",
+  g_free(WAIT_STATUS(&daemon, "\"result\":\"applied\",\"at\":\"",
+                     "\"applied\":\"service.log_level\",\"needs_restart\":\"service.startup\",\"error\":null}",
                      "log_level: warning\\n", "startup: wait\\n"));
   assert_metric(&daemon, "\ntidemark_config_last_reload_successful 1\n");
   replace_in_config(&daemon, "log_level: warning", "log_levle: notice");
@@ -88,7 +88,7 @@ PIPELINE_TEST("/reload/whole/command-tells-of-it")
   daemon_process_wait_log(&daemon, "needs a restart: service.startup");
   g_auto(ProgramDone) taken = run_program(daemon.config_path, words);
   assert_prints(taken.output, "\nReload        at 2");
-  assert_prints(taken.output, ": service.log_level taken over\n"
+  assert_prints(taken.output, ": applied service.log_level\n"
                               "              changed, but needs a restart: service.startup\n");
   replace_in_config(&daemon, "startup: fail", "startup: never");
   daemon_process_signal(&daemon, SIGHUP);
@@ -105,7 +105,7 @@ PIPELINE_TEST("/reload/whole/gateways-wait-for-what-they-need")
   replace_in_config(&daemon, "hbase: { gateways: [",
                     "hbase: { transport: framed-compact, gateways: [\"127.0.0.1:1\", ");
   daemon_process_signal(&daemon, SIGHUP);
-  g_free(WAIT_STATUS(&daemon, "\"taken_over\":null,\"needs_restart\":\"hbase.gateways, hbase.transport\","));
+  g_free(WAIT_STATUS(&daemon, "\"applied\":null,\"needs_restart\":\"hbase.gateways, hbase.transport\","));
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&daemon);
@@ -120,10 +120,10 @@ PIPELINE_TEST("/reload/whole/gateways-of-another-protocol")
   g_auto(DaemonProcess) daemon = daemon_process_start_ready(fixture, SERVICE);
   replace_in_config(&daemon, old, "http://127.0.0.1:1/");
   daemon_process_signal(&daemon, SIGHUP);
-  g_free(WAIT_STATUS(&daemon, "\"taken_over\":null,\"needs_restart\":\"hbase.gateways\","));
+  g_free(WAIT_STATUS(&daemon, "\"applied\":null,\"needs_restart\":\"hbase.gateways\","));
   replace_in_config(&daemon, "http://127.0.0.1:1/", new);
   daemon_process_signal(&daemon, SIGHUP);
-  g_free(WAIT_STATUS(&daemon, "\"taken_over\":\"hbase.gateways\",\"needs_restart\":null,",
+  g_free(WAIT_STATUS(&daemon, "\"applied\":\"hbase.gateways\",\"needs_restart\":null,",
                      "speaks the compact protocol while binary is in use: configure all gateways alike, and restart to "
                      "change the protocol of all"));
   replace_in_config(&daemon, new, old);
@@ -147,7 +147,7 @@ PIPELINE_TEST("/reload/whole/what-only-holds-together-waits")
   replace_in_config(&daemon, "max_message_size: 64MiB, ", "");
   replace_in_config(&daemon, "log_format: text", "log_format: text, log_level: debug");
   daemon_process_signal(&daemon, SIGHUP);
-  g_free(WAIT_STATUS(&daemon, "\"taken_over\":\"service.log_level\",",
+  g_free(WAIT_STATUS(&daemon, "\"applied\":\"service.log_level\",",
                      "\"needs_restart\":\"kafka.session_timeout, readings.max_message_size, limits.memory, "
                      "limits.drain_timeout\",",
                      "memory: 256MiB\\n", "drain_timeout: 3s\\n"));
@@ -466,7 +466,7 @@ dead_letters_are_full(PipelineFixture *fixture, const DaemonProcess *daemon)
 static void
 dead_letters_are_kept(PipelineFixture *fixture, const DaemonProcess *daemon)
 {
-  g_free(WAIT_STATUS(daemon, "\"stalled\":null,"));
+  g_free(WAIT_STATUS(daemon, "\"blocked\":null,"));
   pipeline_fixture_wait_all_committed(fixture);
 }
 
@@ -569,7 +569,7 @@ PIPELINE_TEST_EACH("/reload/option/", option_cases)
   if (this->old != NULL)
     replace_in_config(&daemon, this->old, this->new);
   daemon_process_signal(&daemon, SIGHUP);
-  g_autofree char *taken = g_strdup_printf("\"taken_over\":\"%s\",\"needs_restart\":null,", this->path);
+  g_autofree char *taken = g_strdup_printf("\"applied\":\"%s\",\"needs_restart\":null,", this->path);
   g_free(WAIT_STATUS(&daemon, taken, this->in_force));
   if (this->after != NULL)
     this->after(fixture, &daemon);

@@ -69,7 +69,7 @@ PIPELINE_TEST("/status/a-gateway-limits")
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "batch: { max_rows: 10 }\n");
   g_autofree char *why = g_strdup_printf(" s at '%s', the slowest", scripted_gateway_endpoint(fixture->gateways[0]));
   g_autofree char *document G_GNUC_UNUSED = WAIT_STATUS(
-      &daemon, "\"limit\":\"gateway\",\"why\":\"all 3 writers wait for the gateways, and ", why, "\"good_now\":true,");
+      &daemon, "\"limit\":\"gateway\",\"why\":\"all 3 writers wait for the gateways, and ", why, "\"clean\":true,");
   scripted_gateway_clear_fault(fixture->gateways[0], fault);
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&daemon);
@@ -148,7 +148,7 @@ PIPELINE_TEST("/status/too-many-dead-letters")
     pipeline_fixture_produce_raw(fixture, 0, "{");
   pipeline_fixture_flush(fixture);
   g_auto(DaemonProcess) daemon = start_daemon(fixture, more);
-  g_free(WAIT_STATUS(&daemon, "\"good_now\":true,\"why\":\"once the cause is fixed: "));
+  g_free(WAIT_STATUS(&daemon, "\"clean\":true,\"why\":\"once the cause is fixed: "));
   g_auto(ProgramDone) shown = run_status(&daemon, "");
   g_assert_cmpint(shown.exit_code, ==, 1);
   const char *sentence = strstr(shown.output, "max_ratio (0.1)");
@@ -173,11 +173,13 @@ PIPELINE_TEST("/status/what-is-well-is-shown")
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
   g_autofree char *document =
       WAIT_STATUS(&daemon, "\"ready\":true,\"healthy\":true,\"reason\":null,", "\"lag_messages\":0,\"lag_seconds\":0,",
-                  "\"topic\":\"metrics\",\"partition\":0,\"mark\":50,\"committed\":50,\"end\":50,\"lag_messages\":0,",
-                  "\"topic\":\"metrics\",\"partition\":1,\"mark\":50,\"committed\":50,\"end\":50,\"lag_messages\":0,",
-                  "\"in_flight_messages\":0,\"pauses\":[],\"halted\":null,\"held\":null,\"source\":null}",
+                  "\"topic\":\"metrics\",\"partition\":0,\"stored_offset\":50,\"committed_offset\":50,\"end_offset\":"
+                  "50,\"lag_messages\":0,",
+                  "\"topic\":\"metrics\",\"partition\":1,\"stored_offset\":50,\"committed_offset\":50,\"end_offset\":"
+                  "50,\"lag_messages\":0,",
+                  "\"in_flight_messages\":0,\"pauses\":[],\"halted\":null,\"commit_deferred\":null,\"source\":null}",
                   "\"bottleneck\":{\"limit\":\"kafka\",\"why\":\"nothing to read: ",
-                  "\"restart\":{\"good_now\":true,\"why\":\"nothing is in flight\"}");
+                  "\"restart\":{\"clean\":true,\"why\":\"nothing is in flight\"}");
   assert_prints(document, "\"stage\":\"running\"");
   assert_prints(document, "\"assigned_partitions\":2,\"halted_partitions\":0,");
   assert_prints(document, "{\"name\":\"METRIC\",\"rows_per_second\":");
@@ -192,8 +194,8 @@ PIPELINE_TEST("/status/what-is-well-is-shown")
   assert_prints(table.output, ": ready\nLimited by    kafka: nothing to read: all messages in Kafka have been read\n"
                               "Restart now   yes: nothing is in flight\n");
   assert_prints(table.output, "lag 0 messages (0 ms), in flight 0\n");
-  assert_prints(table.output, "\nTOPIC    PARTITION  MARK  END  LAG   AGE  IN FLIGHT  PAUSED FOR\n"
-                              "metrics          0    50   50    0  0 ms          0  -\n");
+  assert_prints(table.output, "\nTOPIC    PARTITION  STORED  END  LAG   AGE  IN FLIGHT  PAUSED FOR\n"
+                              "metrics          0      50   50    0  0 ms          0  -\n");
   assert_prints(table.output, "\nREGION OF ");
   assert_fits_the_screen(table.output);
   g_auto(ProgramDone) json = run_status(&daemon, "/status -f json");

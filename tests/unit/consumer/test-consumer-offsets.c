@@ -13,7 +13,7 @@ CONSUMER_TEST(going_on_behind_lost, "/consumer-offsets/rewind/acknowledged-messa
     g_assert_cmpint(locate(fixture, 0, &log), ==, begin_offset);
     g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==,
                      begin_offset > 9 ? 2 : 0);
-    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_not_rewound_total", NULL), ==,
+    g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_deleted_before_rewind_total", NULL), ==,
                      begin_offset > 9 ? 3 + 4 : 3);
   }
 }
@@ -46,8 +46,8 @@ lose_messages(ConsumerFixture *fixture)
   gint64 offset = locate(
       fixture, 0, &(TideInputLog){.wanted_offset = 5, .committed_offset = 5, .begin_offset = 9, .end_offset = 20});
   g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_lost_total", NULL), ==, 4);
-  g_assert_cmpuint(tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_left_out_total", "reason=\"retention\""),
-                   ==, 4);
+  g_assert_cmpuint(
+      tide_metrics_sum(fixture->flow.metrics, "tidemark_messages_never_read_total", "reason=\"retention\""), ==, 4);
   return offset;
 }
 

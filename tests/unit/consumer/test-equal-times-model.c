@@ -81,7 +81,7 @@ consumer_free(Consumer *consumer)
     tide_partition_free(consumer->partitions[i], &consumer->budget);
   tide_assignments_clear(&consumer->assignments);
   tide_completion_queue_clear(&consumer->completions);
-  consumer->world->n_given_up += tide_metrics_sum(consumer->metrics, "tidemark_rows_given_up_total", NULL);
+  consumer->world->n_given_up += tide_metrics_sum(consumer->metrics, "tidemark_rows_cancelled_total", NULL);
   tide_metrics_free(consumer->metrics);
   consumer->lives = FALSE;
 }

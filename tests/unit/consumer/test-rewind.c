@@ -621,9 +621,9 @@ test_held_offset_is_shown_while_it_is_owned(Fixture *fixture, gconstpointer data
   begin(fixture, 100, 1, &ref);
   tide_rewind_hold(fixture->partition, ref, 500, TRUE);
   tide_partition_show(fixture->partition);
-  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_kafka_offset_held", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_kafka_commit_deferred", NULL), ==, 1);
   tide_partition_release(fixture->partition, &fixture->rig.budget);
-  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_kafka_offset_held", NULL), ==, 0);
+  g_assert_cmpuint(tide_metrics_sum(fixture->rig.metrics, "tidemark_kafka_commit_deferred", NULL), ==, 0);
 }
 
 /* Only what a note says counts: a commit without a note does not tell the next owner that messages far ahead were sent.

@@ -411,7 +411,7 @@ test_one_that_is_too_large_goes_with_its_partition(Fixture *fixture, gconstpoint
   await_retries(fixture, 1);
   atomic_store(&fixture->owned, TIDE_NOT_OWNED);
   g_assert_cmpuint(await_completed(fixture, 1, FALSE), ==, 1);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 1);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_cancelled_total", NULL), ==, 1);
 }
 
 /* Nothing was kept, and the log does not say so. */

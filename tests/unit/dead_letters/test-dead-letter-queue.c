@@ -263,7 +263,7 @@ assert_dead_letters_of_another_ownership_complete(Fixture *fixture, guint32 owne
   g_assert_null(tide_dead_letter_completions_take(&fixture->box));
   atomic_store(&owned_assignment, owned_now);
   await_completed_with(fixture, 10, FALSE);
-  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_given_up_total", NULL), ==, 10);
+  g_assert_cmpuint(tide_metrics_sum(fixture->metrics, "tidemark_dead_letters_cancelled_total", NULL), ==, 10);
   gint64 deadline_us = tide_now_us() + TIMEOUT_US;
   while (tide_dead_letter_queue_is_stalled_racy(fixture->dead_letters))
     await_change(fixture, deadline_us);

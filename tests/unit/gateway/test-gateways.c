@@ -321,9 +321,10 @@ TEST("/certificate-watch/ends-are-metrics")
   tide_certificate_watch_note(&watch, (TideCertificateEnds){.peer_s = far_s});
   g_autofree char *after = tide_metrics_render(metrics);
   g_autofree char *line = g_strdup_printf(
-      "tidemark_gateway_certificate_end_timestamp_seconds{gateway=\"thrift+tls://h:1\"} %" G_GINT64_FORMAT "\n", far_s);
+      "tidemark_gateway_certificate_expiry_timestamp_seconds{gateway=\"thrift+tls://h:1\"} %" G_GINT64_FORMAT "\n",
+      far_s);
   g_assert_nonnull(strstr(after, line));
-  g_assert_null(strstr(after, "tidemark_own_certificate_end_timestamp_seconds{"));
+  g_assert_null(strstr(after, "tidemark_client_certificate_expiry_timestamp_seconds{"));
   tide_metrics_free(metrics);
 }
 

@@ -17,7 +17,7 @@
 #define TOKEN_LINE "scraper:930bbdc51b6aed5c2a5678fd6e28dee7a05e8a4b643cfc0b4427c3efb86c0d94\n"
 #define USER_LINE "prometheus:$2y$04$FHK1/AYQpUAINPDjNHNsPOoGCdtEjA.gV9YZ7aYb76fV/7WLqQAi.\n"
 #define REFUSED "tidemark_http_requests_refused_total"
-#define CERTIFICATE_END "tidemark_http_certificate_end_timestamp_seconds"
+#define CERTIFICATE_END "tidemark_http_certificate_expiry_timestamp_seconds"
 #define PLAIN_GET "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define GET_WITH(credential) "GET /metrics HTTP/1.1\r\nAuthorization: " credential "\r\n\r\n"
 #define GOOD_PASSWORD "Basic cHJvbWV0aGV1czpwYXNzd29yZA=="  /* prometheus:password */

@@ -70,10 +70,11 @@ TEST("/status-document/all-kinds-are-printed")
   g_autofree char *text = tide_status_print(&status);
   assert_is_json(text);
   assert_has(text, "\"ready\":true,\"healthy\":false,");
-  assert_has(text, "[{\"topic\":\"a\\\"b\",\"partition\":3,\"mark\":17,");
-  assert_has(text, "\"lag_seconds\":null,\"undecided_messages\":0,\"in_flight_messages\":0,\"pauses\":[\"memory\","
-                   "\"halted\",\"schema\"],"
-                   "\"halted\":\"stop\\n\",\"held\":\"in 3 s\",\"source\":\"boards\"}]");
+  assert_has(text, "[{\"topic\":\"a\\\"b\",\"partition\":3,\"stored_offset\":17,");
+  assert_has(text,
+             "\"lag_seconds\":null,\"open_transaction_messages\":0,\"in_flight_messages\":0,\"pauses\":[\"memory\","
+             "\"halted\",\"schema\"],"
+             "\"halted\":\"stop\\n\",\"commit_deferred\":\"in 3 s\",\"source\":\"boards\"}]");
   assert_has(text, "\"recent\":[{\"kept_at\":\"2026-07-26T12:34:56.789Z\",\"topic\":null,");
   assert_has(text, "\"process\":1.235,");
   g_free(partitions[0].topic);

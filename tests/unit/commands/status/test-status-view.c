@@ -46,21 +46,22 @@ end_of(const char *line, const char *word)
 
 TEST("/status-view/numbers-are-right-aligned")
 {
-  g_autofree char *text = view_of(
-      "{\"partitions\":[{\"topic\":\"m\",\"partition\":0,\"mark\":7,\"end\":123456,\"lag_messages\":123449,"
-      "\"lag_seconds\":61.5,\"in_flight_messages\":5,\"pauses\":[\"span\",\"memory\"]},"
-      "{\"topic\":\"metrics\",\"partition\":11,\"mark\":1234567,\"end\":1234567,\"lag_messages\":0,\"lag_seconds\":0,"
-      "\"in_flight_messages\":0,\"pauses\":[]}]}");
+  g_autofree char *text = view_of("{\"partitions\":[{\"topic\":\"m\",\"partition\":0,\"stored_offset\":7,\"end_"
+                                  "offset\":123456,\"lag_messages\":123449,"
+                                  "\"lag_seconds\":61.5,\"in_flight_messages\":5,\"pauses\":[\"span\",\"memory\"]},"
+                                  "{\"topic\":\"metrics\",\"partition\":11,\"stored_offset\":1234567,\"end_offset\":"
+                                  "1234567,\"lag_messages\":0,\"lag_seconds\":0,"
+                                  "\"in_flight_messages\":0,\"pauses\":[]}]}");
   g_autofree char *heading = line_of(text, "TOPIC"), *first = line_of(text, "m  "), *second = line_of(text, "metrics");
   static const struct {
     const char *heading, *first, *second;
-  } columns[] = {{"PARTITION", " 0", " 11"},       {"MARK", " 7", " 1,234,567"}, {"END", "123,456", "  1,234,567"},
-                 {"LAG", " 123,449", " 0"},        {"AGE", "1 min 1 s", "0 ms"}, {"IN FLIGHT", " 5", "0  -"},
+  } columns[] = {{"PARTITION", " 0", " 11"},       {"STORED", " 7", " 1,234,567"}, {"END", "123,456", "  1,234,567"},
+                 {"LAG", " 123,449", " 0"},        {"AGE", "1 min 1 s", "0 ms"},   {"IN FLIGHT", " 5", "0  -"},
                  {"PAUSED FOR", "span, mem", NULL}};
   for (gsize i = 0; i + 2 < G_N_ELEMENTS(columns); i++)
     g_assert_cmpint(end_of(heading, columns[i].heading), ==, end_of(first, columns[i].first));
   g_assert_cmpint(end_of(heading, "PARTITION"), ==, end_of(second, " 11"));
-  g_assert_cmpint(end_of(heading, "MARK"), ==, end_of(second, " 1,234,567"));
+  g_assert_cmpint(end_of(heading, "STORED"), ==, end_of(second, " 1,234,567"));
   g_assert_cmpint(end_of(heading, "AGE"), ==, end_of(second, " 0 ms"));
   g_assert_cmpint(strstr(heading, "PAUSED") - heading, ==, strstr(first, "span") - first); /* texts begin together */
 }
@@ -104,7 +105,7 @@ TEST("/status-view/a-share-is-of-the-whole")
   g_autofree char *table = line_of(text, "T  ");
   g_assert_null(strchr(table, '%'));
   g_autofree char *doubted =
-      view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"doubt_bytes\":70,\"resident_bytes\":3072}}");
+      view_of("{\"memory\":{\"budget_bytes\":200,\"used_bytes\":100,\"uncertain_bytes\":70,\"resident_bytes\":3072}}");
   g_autofree char *memory = line_of(doubted, "Memory");
   g_assert_nonnull(strstr(memory, " 100 B in use of 200 B (50 %), 70 B of it to remember cells of uncertain outcome "));
 }
@@ -144,8 +145,8 @@ TEST("/status-view/the-reason-is-said-once")
   static const char json[] =
       "{\"reason\":\"100 of 700 messages would become dead letters: correct "
       "it\",\"bottleneck\":{\"limit\":\"dead_letters\",\"why\":\"all partitions pause: 100 of 700 messages would "
-      "become dead letters: correct it\"},\"restart\":{\"good_now\":false,\"why\":\"none is lost; a disk is "
-      "full\"},\"dead_letters\":{\"stalled\":\"100 of 700 messages would become dead letters: correct it\"}}";
+      "become dead letters: correct it\"},\"restart\":{\"clean\":false,\"why\":\"none is lost; a disk is "
+      "full\"},\"dead_letters\":{\"blocked\":\"100 of 700 messages would become dead letters: correct it\"}}";
   g_autofree char *text = view_of(json);
   g_assert_nonnull(strstr(text, "\nReason        100 of 700 messages would become dead letters: correct it\n"));
   g_assert_nonnull(strstr(text, "\nLimited by    dead_letters: all partitions pause: see the reason above\n"));
