@@ -23,8 +23,8 @@ print_help(FILE *stream)
     if (at->sentence != NULL)
       fprintf(stream, "  %-12s %s\n", at->command->name, at->sentence);
   }
-  fprintf(stream, "\n'tidemark COMMAND --help' shows the options of a command, with examples.\nThe configuration "
-                  "is " TIDE_DEFAULT_CONFIG_PATH " unless a command is given --config FILE.\n");
+  fprintf(stream, "\n'tidemark COMMAND --help' lists the options of a command, with examples.\n"
+                  "The configuration is " TIDE_DEFAULT_CONFIG_PATH " unless --config FILE names another.\n");
 }
 
 /* Names used by other programs for our commands. */

@@ -117,7 +117,7 @@ complete(TideCommandCall *call, GError **error)
 const TideCommand tide_command_complete = {
     .name = "complete",
     .arguments = "-- WORD…",
-    .summary = "Prints what the last word may become, one candidate a line: the completion of bash and zsh asks it.",
+    .summary = "Prints the possible completions of the last word, one per line; bash and zsh call it.",
     .details = "Example:\n  tidemark complete -- scan METRIC ho",
     .max_arguments = G_MAXUINT,
     .run = complete,

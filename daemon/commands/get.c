@@ -103,16 +103,16 @@ get_row(TideCommandCall *call, GError **error)
 
 static const TideOption get_options[] = {
     TIDE_CONFIG_OPTION,
-    {"time", "TIME", TIDE_TEXT(GetOptions, time), "the event time in the key; of a day row any moment of the day"},
-    {"key", "KEY", TIDE_TEXT(GetOptions, key), "the row key itself, instead of fields; bytes as \\xHH"},
-    {"hex", "HEX", TIDE_TEXT(GetOptions, key_hex), "the same in hex"},
-    {"versions", "N", TIDE_COUNT(GetOptions, n_versions), "the newest N versions of each cell that HBase keeps (1)",
+    {"time", "TIME", TIDE_TEXT(GetOptions, time), "event time in the key; for a day row, any time of the day"},
+    {"key", "KEY", TIDE_TEXT(GetOptions, key), "the row key itself, instead of fields; write bytes as \\xHH"},
+    {"hex", "HEX", TIDE_TEXT(GetOptions, key_hex), "the row key in hexadecimal"},
+    {"versions", "N", TIDE_COUNT(GetOptions, n_versions), "number of versions of each cell to show, newest first (1)",
      .min = 1, .max = MAX_VERSIONS},
     {"column", "NAME", TIDE_LIST(GetOptions, columns),
-     "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
+     "show only this column, as QUALIFIER or FAMILY:QUALIFIER; repeatable"},
     {"raw", NULL, TIDE_FLAG(GetOptions, as_stored),
-     "the key and cells as they are stored, nothing read back or unpacked"},
-    {"format", "FORMAT", TIDE_CHOICE(GetOptions, format), "table, csv or json (table)", .letter = 'f',
+     "show key and cells as they are stored, without decoding or unpacking"},
+    {"format", "FORMAT", TIDE_CHOICE(GetOptions, format), "output format: table, csv or json (table)", .letter = 'f',
      .choices = tide_output_format_names},
 };
 
@@ -120,7 +120,7 @@ const TideCommand tide_command_get = {
     .name = "get",
     .arguments = "TABLE [FIELD=VALUE…]",
     .summary = "Reads one row, by all fields of its key or by the key itself.",
-    .exits = {{TIDE_EXIT_FINDINGS, "there is no such row"}, {TIDE_EXIT_UNAVAILABLE}, {TIDE_EXIT_CONFIG}},
+    .exits = {{TIDE_EXIT_FINDINGS, "the row does not exist"}, {TIDE_EXIT_UNAVAILABLE}, {TIDE_EXIT_CONFIG}},
     .details = "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
                "\n"
                "Examples:\n"

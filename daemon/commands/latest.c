@@ -250,39 +250,39 @@ run_latest(TideCommandCall *call, GError **error)
 static const TideOption latest_options[] = {
     TIDE_CONFIG_OPTION,
     {"max-age", "DURATION", TIDE_DURATION(LatestOptions, max_age_ms),
-     "leave out cells whose event is older than this (shows all)"},
-    {"limit", "N", TIDE_COUNT(LatestOptions, limit_rows), "at most N rows (all)", .letter = 'n', .min = 1},
+     "hide cells whose event time is older than this (no limit)"},
+    {"limit", "N", TIDE_COUNT(LatestOptions, limit_rows), "maximum number of rows (no limit)", .letter = 'n', .min = 1},
     {"column", "NAME", TIDE_LIST(LatestOptions, columns),
-     "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more"},
+     "show only this column, as QUALIFIER or FAMILY:QUALIFIER; repeatable"},
     {"prefix", "PREFIX", TIDE_TEXT(LatestOptions, prefix),
-     "rows whose key begins with PREFIX, for one that looks like a table or field"},
-    {"raw", NULL, TIDE_FLAG(LatestOptions, as_stored), "keys and cells as they are stored; of an index its own rows"},
-    {"forget", NULL, TIDE_FLAG(LatestOptions, forget),
-     "delete the row of these fields; a later reading brings it back"},
-    {"up-to", "TIME", TIDE_TEXT(LatestOptions, up_to), "with --forget: only what was read up to here (now)"},
-    {"yes", NULL, TIDE_FLAG(LatestOptions, yes), "with --forget: do not ask", .letter = 'y'},
-    {"format", "FORMAT", TIDE_CHOICE(LatestOptions, format), "table, csv or json, one object a row (table)",
-     .letter = 'f', .choices = tide_output_format_names},
+     "show rows whose key starts with PREFIX, if it could be mistaken for a table or field"},
+    {"raw", NULL, TIDE_FLAG(LatestOptions, as_stored),
+     "show keys and cells as they are stored; for an index, its own rows"},
+    {"forget", NULL, TIDE_FLAG(LatestOptions, forget), "delete the row of these fields; a later reading restores it"},
+    {"up-to", "TIME", TIDE_TEXT(LatestOptions, up_to),
+     "with --forget: delete only what was read up to this time (now)"},
+    {"yes", NULL, TIDE_FLAG(LatestOptions, yes), "with --forget: do not ask for confirmation", .letter = 'y'},
+    {"format", "FORMAT", TIDE_CHOICE(LatestOptions, format),
+     "output format: table, csv or json, one object per row (table)", .letter = 'f',
+     .choices = tide_output_format_names},
 };
 
 const TideCommand tide_command_latest = {
     .name = "latest",
     .arguments = "[TABLE] [PREFIX | FIELD=VALUE…]",
-    .summary = "Shows the latest values: of one row, of all whose key begins with PREFIX, or of the whole table.",
+    .summary = "Shows the latest values of one row, of all rows whose key starts with PREFIX, or of the whole table.",
     .exits = {{TIDE_EXIT_FINDINGS, "an index points to a missing row"},
               {TIDE_EXIT_UNAVAILABLE},
               {TIDE_EXIT_TEMPFAIL, "--forget was not confirmed"},
               {TIDE_EXIT_CONFIG}},
-    .details =
-        "TABLE may be left out where the configuration declares one latest table; one that keeps history is refused.\n"
-        "AGE is the time since the event. "
-        "Of an index, the rows that it leads to are shown.\n"
-        "\n"
-        "Examples:\n"
-        "  tidemark latest host=server1.bbb.com\n"
-        "  tidemark latest CURRENT_METRIC server1 --max-age 5m\n"
-        "  tidemark latest CURRENT_METRIC --format csv > inventory.csv\n"
-        "  tidemark latest CURRENT_METRIC host=server1.bbb.com --forget",
+    .details = "TABLE is optional if the configuration declares one latest table. A history table is rejected.\n"
+               "AGE is the time since the event. For an index, the rows that it points to are shown.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark latest host=server1.bbb.com\n"
+               "  tidemark latest CURRENT_METRIC server1 --max-age 5m\n"
+               "  tidemark latest CURRENT_METRIC --format csv > inventory.csv\n"
+               "  tidemark latest CURRENT_METRIC host=server1.bbb.com --forget",
     .max_arguments = G_MAXUINT,
     TIDE_COMMAND_OPTIONS(latest_options, LatestOptions),
     .run = run_latest,

@@ -572,34 +572,34 @@ run_daemon_alone(TideCommandCall *call, GError **error)
 
 static const TideOption run_options[] = {
     TIDE_CONFIG_OPTION,
-    {"until-end", NULL, TIDE_FLAG(RunOptions, until_end),
-     "read to the present end of the topics, write it all, and end"},
+    {"until-end", NULL, TIDE_FLAG(RunOptions, until_end), "read to the current end of the topics, write, then exit"},
     {"accept-scheme-change", NULL, TIDE_FLAG(RunOptions, accept_scheme_change),
-     "start although a table with rows was written with another key, and remember the new one"},
+     "start although a table with rows was written with another key, and store the new key"},
     {"accept-cluster-change", NULL, TIDE_FLAG(RunOptions, accept_cluster_change),
-     "write although the gateways are of another HBase cluster than this host remembers, and remember the new one"},
+     "write although the gateways belong to another HBase cluster than the one stored on this host, and store the new "
+     "one"},
 };
 
 const TideCommand tide_command_run = {
     .name = "run",
-    .summary = "Runs the daemon: reads Kafka, writes HBase, until it is told to stop.",
+    .summary = "Runs the daemon: reads from Kafka and writes to HBase until it is stopped.",
     .exits =
-        {{TIDE_EXIT_OK, "all written"},
-         {TIDE_EXIT_DATA, "with --until-end: a partition is halted at a message that cannot be used, or too many "
-                          "would become dead letters"},
-         {TIDE_EXIT_UNAVAILABLE, "with startup: fail or --until-end: something is missing that it needs"},
+        {{TIDE_EXIT_OK, "everything was written"},
+         {TIDE_EXIT_DATA, "with --until-end: a message that cannot be used halted a partition, or too many messages "
+                          "became dead letters"},
+         {TIDE_EXIT_UNAVAILABLE, "with startup: fail or --until-end: a topic, table or family is missing"},
          {TIDE_EXIT_TEMPFAIL,
-          "messages were left for the next start, another daemon uses the state directory, a daemon with the same "
-          "kafka.instance has replaced this one, or (with --until-end) other members of the group have partitions"},
-         {TIDE_EXIT_PERMISSION, "with startup: fail or --until-end: Kafka does not let this user read the topics or "
-                                "be in the group"},
+          "some messages were left for the next start, another daemon uses the state directory, another member has the "
+          "same kafka.instance, or (with --until-end) other members of the group hold partitions"},
+         {TIDE_EXIT_PERMISSION,
+          "with startup: fail or --until-end: Kafka denies this user access to the topics or the group"},
          {TIDE_EXIT_CONFIG,
-          "the configuration is wrong, all gateways are of another HBase cluster (with startup: fail or "
-          "--until-end), or the key of a table with rows was changed: the text shows both keys and what can be "
-          "done"}},
+          "the configuration is wrong, all gateways belong to another HBase cluster (with startup: fail or "
+          "--until-end), or the key of a table with rows was changed: the message shows both keys and the remedies"}},
     .details =
-        "SIGTERM or SIGINT: stops fetching, writes what is in flight, commits and leaves the group; a second one\n"
-        "ends at once. SIGHUP checks the file and takes over what it can. SIGUSR1 and SIGUSR2 log the present state.\n"
+        "SIGTERM or SIGINT: stops reading, writes what is in flight, commits and leaves the group; a second one\n"
+        "exits at once. SIGHUP checks the file and applies the changes that need no restart. SIGUSR1 and SIGUSR2\n"
+        "log the current state.\n"
         "\n"
         "Examples:\n"
         "  tidemark run -c tidemark.yaml\n"

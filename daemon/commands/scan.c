@@ -118,23 +118,23 @@ scan_table(TideCommandCall *call, GError **error)
 
 static const TideOption scan_options[] = {
     TIDE_CONFIG_OPTION,
-    {"from", "TIME", TIDE_TEXT(ScanOptions, from), "event times from here on (all)"},
-    {"to", "TIME", TIDE_TEXT(ScanOptions, to), "event times before this (all)"},
-    {"newest-first", NULL, TIDE_FLAG(ScanOptions, newest_first), "the latest row first"},
-    {"oldest-first", NULL, TIDE_FLAG(ScanOptions, oldest_first), "the earliest row first"},
-    {"reverse", NULL, TIDE_FLAG(ScanOptions, reversed), "the other way around: from the last key to the first"},
-    {"limit", "N", TIDE_COUNT(ScanOptions, limit_rows), "at most N rows (all)", .letter = 'n', .min = 1},
-    {"start", "KEY", TIDE_TEXT(ScanOptions, start),
-     "instead of fields: row keys from here on, as text or hex:00ff (all)"},
-    {"stop", "KEY", TIDE_TEXT(ScanOptions, stop), "instead of fields: row keys before this (all)"},
+    {"from", "TIME", TIDE_TEXT(ScanOptions, from), "earliest event time, inclusive (no limit)"},
+    {"to", "TIME", TIDE_TEXT(ScanOptions, to), "latest event time, exclusive (no limit)"},
+    {"newest-first", NULL, TIDE_FLAG(ScanOptions, newest_first), "show the newest row first"},
+    {"oldest-first", NULL, TIDE_FLAG(ScanOptions, oldest_first), "show the oldest row first"},
+    {"reverse", NULL, TIDE_FLAG(ScanOptions, reversed), "reverse the order: from the last key to the first"},
+    {"limit", "N", TIDE_COUNT(ScanOptions, limit_rows), "maximum number of rows (no limit)", .letter = 'n', .min = 1},
+    {"start", "KEY", TIDE_TEXT(ScanOptions, start), "instead of fields: first row key, as text or hex:00ff (no limit)"},
+    {"stop", "KEY", TIDE_TEXT(ScanOptions, stop), "instead of fields: last row key, exclusive (no limit)"},
     {"column", "NAME", TIDE_LIST(ScanOptions, columns),
-     "only this column, as QUALIFIER or FAMILY:QUALIFIER; again for more; one line a row then"},
+     "show only this column, one row per line, as QUALIFIER or FAMILY:QUALIFIER; repeatable"},
     {"raw", NULL, TIDE_FLAG(ScanOptions, as_stored),
-     "keys and cells as they are stored, nothing read back or unpacked"},
+     "show keys and cells as they are stored, without decoding or unpacking"},
     {"plan", NULL, TIDE_FLAG(ScanOptions, plan_only),
-     "show the ranges of row keys and what is asked of HBase; connect to nothing"},
-    {"format", "FORMAT", TIDE_CHOICE(ScanOptions, format), "table, csv or json, one object a row (table)",
-     .letter = 'f', .choices = tide_output_format_names},
+     "show the row key ranges and the requests to HBase, without connecting"},
+    {"format", "FORMAT", TIDE_CHOICE(ScanOptions, format),
+     "output format: table, csv or json, one object per row (table)", .letter = 'f',
+     .choices = tide_output_format_names},
 };
 
 const TideCommand tide_command_scan = {
@@ -144,8 +144,7 @@ const TideCommand tide_command_scan = {
     .exits = {{TIDE_EXIT_UNAVAILABLE}, {TIDE_EXIT_CONFIG}},
     .details =
         "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z. A salted table is read in\n"
-        "as many ranges as it has salts, merged by time. Bytes that are no text are shown, and may be given, as "
-        "\\xHH.\n"
+        "one range per salt, merged by time. Bytes that are not text are written as \\xHH, in arguments and output.\n"
         "\n"
         "Examples:\n"
         "  tidemark scan METRIC host=server1.bbb.com --from -15m --newest-first --limit 10\n"

@@ -82,7 +82,7 @@ class Bench:
             kafka.admin.create_topic(name, partitions)
             with self.log("simulate").open("ab") as log:
                 subprocess.run([str(self.tidemark), "simulate", "-b", kafka.address, "-t", name, "--readings", str(readings),
-                                "--metrics", str(metrics), "--machines", str(machines), "--seed", "1"],
+                                "--metrics", str(metrics), "--devices", str(machines), "--seed", "1"],
                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=True)
             self._topics[name] = readings
         return name

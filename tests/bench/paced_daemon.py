@@ -68,7 +68,7 @@ def send(bench: Bench, topic: str, readings: int, rate: int, stream: Stream, see
     """Starts a producer of so many readings at this rate."""
     with bench.log("simulate").open("ab") as log:
         return spawn([str(bench.tidemark), "simulate", "-b", bench.kafka().address, "-t", topic, "--readings", str(readings),
-                      "--rate", str(rate), "--linger", LINGER, "--metrics", str(stream.metrics), "--machines", str(stream.machines),
+                      "--rate", str(rate), "--linger", LINGER, "--metrics", str(stream.metrics), "--devices", str(stream.machines),
                       "--seed", str(seed)], dict(os.environ), log, owned=True)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/performance.md"
 KCAT = {"1 metric": 69, "10 metrics": 243, "100 metrics": 1938}  # the bytes of a message
-PLAN = ["bench", "--plan", "--machines", "1000", "--metrics", "10", "--interval", "10s", "--format", "json"]
+PLAN = ["bench", "--plan", "--devices", "1000", "--metrics", "10", "--interval", "10s", "--format", "json"]
 
 
 class Figures:

@@ -23,7 +23,7 @@ from version_table import VersionTable
 EX_USAGE, EX_DATAERR, EX_UNAVAILABLE, EX_TEMPFAIL, EX_CONFIG = 64, 65, 69, 75, 78
 
 # A flow that lasts long enough for something to happen in the middle of it.
-FLOW = ("--readings", "30000", "--machines", "300", "--metrics", "5", "--late", "2%", "--repeat", "1%", "--shuffle", "50")
+FLOW = ("--readings", "30000", "--devices", "300", "--metrics", "5", "--late", "2%", "--repeat", "1%", "--shuffle", "50")
 SLOWLY = ("--rate", "5000")
 WRITTEN = "tidemark_messages_written_total"
 

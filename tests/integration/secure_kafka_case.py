@@ -28,7 +28,7 @@ WORKS = "1 broker"
 
 
 # Long enough for something to happen in its middle, whatever else the machine does.
-FLOW = ("--readings", "8000", "--machines", "50", "--metrics", "3", "--rate", "400")
+FLOW = ("--readings", "8000", "--devices", "50", "--metrics", "3", "--rate", "400")
 
 
 class Way(NamedTuple):

@@ -151,7 +151,7 @@ class Reading(Case):
         config = ("--config", str(daemon.config_path))
         self.write(daemon)
         # Now, by simulate: server0001.bbb.com and server0002.bbb.com.
-        self.simulate("--readings", "20", "--machines", "2", "--metrics", "2")
+        self.simulate("--readings", "20", "--devices", "2", "--metrics", "2")
         self.run_to_end(daemon)
         every = self.cells(self.latest)
         self.assertEqual({row for row, _ in every}, {*HOSTS, "server0001.bbb.com", "server0002.bbb.com"})

@@ -53,7 +53,7 @@ class Http(LinkCase):
         for alone in all_alone:
             alone.daemon.start()
             alone.daemon.wait_ready()
-        n_messages = self.simulate("--readings", "100", "--machines", "10")
+        n_messages = self.simulate("--readings", "100", "--devices", "10")
         for alone in all_alone:
             alone.daemon.wait_committed(n_messages)
         opened = {alone.link.gateway.port: connections(alone.link.gateway.port) for alone in all_alone}
@@ -61,7 +61,7 @@ class Http(LinkCase):
         for port, first in opened.items():
             self.assertTrue(first)
             wait_until(lambda: first.isdisjoint(connections(port)), "the gateway does not hang up")
-        n_messages += self.simulate("--readings", "100", "--machines", "10", "--seed", "2", "--start-time", "2015-03-17")
+        n_messages += self.simulate("--readings", "100", "--devices", "10", "--seed", "2", "--start-time", "2015-03-17")
         self.sent.write_text(sent_before + self.sent.read_text(encoding="utf-8"), encoding="utf-8")
         for alone in all_alone:
             with self.situation(alone.link, "idle 30 s, then a write") as seen:

@@ -88,7 +88,7 @@ class Kerberos(LinkCase):
                      for link in self.links.get_all(*links.KERBERISED)]
         for alone in all_alone:
             alone.daemon.start()
-        simulation = self.simulate_in_background("--readings", str(LOAD_S * 200), "--machines", "50", "--metrics", "3",
+        simulation = self.simulate_in_background("--readings", str(LOAD_S * 200), "--devices", "50", "--metrics", "3",
                                                  "--rate", "200")
         n_messages = self.finish(simulation, load_s=LOAD_S)
         for alone in all_alone:
@@ -107,7 +107,7 @@ class Kerberos(LinkCase):
         security = {**auth.security, "sasl": {"service": "thrift"}, "kerberos": {"keytab": {"file": str(short)}}}
         daemon = self.linked(auth, security=security, changes={"hbase": {"gateways": [auth.address, other.address]}})
         daemon.start()
-        simulation = self.simulate_in_background("--readings", "6000", "--machines", "50", "--metrics", "3", "--rate", "200")
+        simulation = self.simulate_in_background("--readings", "6000", "--devices", "50", "--metrics", "3", "--rate", "200")
         wait_until(lambda: daemon.metric("tidemark_gateway_up") == 2, "not both gateways are up")
         daemon.wait_metric(WRITTEN, 500)
         self.addCleanup(self.links.realm.door.open)

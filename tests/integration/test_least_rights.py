@@ -129,7 +129,7 @@ class LeastRights(Case):
         daemon = self.least()
         self.check_says(daemon, re.compile("PROBLEM"), 0)
         daemon.start()
-        self.simulate("--readings", str(N_READINGS), "--machines", str(N_MACHINES), topic=TOPIC)
+        self.simulate("--readings", str(N_READINGS), "--devices", str(N_MACHINES), topic=TOPIC)
         self.send_both("last")
         self.log_sent([{"host": "last", "ts": TS_MS, "CPU": 1}])
         daemon.wait_committed(self.end_of(TOPIC))

@@ -18,7 +18,7 @@ class LibraryUpgrade(Case):
         first, second = self.daemon("first"), self.daemon("second")
         for daemon in (first, second):
             daemon.start()
-        simulation = self.simulate_in_background("--readings", "8000", "--machines", "50", "--metrics", "3", "--rate", "400")
+        simulation = self.simulate_in_background("--readings", "8000", "--devices", "50", "--metrics", "3", "--rate", "400")
         for daemon in (first, second):
             daemon.wait_metric(WRITTEN, 200)
         self.upgrade(first)

@@ -39,7 +39,7 @@ class EachLink(LinkCase):
     def check_each(self, *names: str) -> None:
         """Tables are created, written and read back; by Kerberos from a keytab, without kinit."""
         self.create_topic(2)
-        n_messages = self.simulate("--readings", "500", "--machines", "20", "--metrics", "3", "--late", "2%")
+        n_messages = self.simulate("--readings", "500", "--devices", "20", "--metrics", "3", "--late", "2%")
         for alone in [self.begin_to_write(link) for link in self.links.get_all(*names)]:
             self.check_written(alone, n_messages, 500)
 

@@ -87,13 +87,13 @@ class Outages(Case):
         daemon = self.daemon(changes={"hbase": {"call_timeout": "2s", "uncertain_timeout": "5s"}})
         daemon.start()
         daemon.wait_ready()
-        n_messages = self.simulate("--readings", "3000", "--machines", "300", "--metrics", "3")
+        n_messages = self.simulate("--readings", "3000", "--devices", "300", "--metrics", "3")
         daemon.wait_committed(n_messages)
         sent_before = self.sent.read_text(encoding="utf-8")
 
         self.stack.oracle.unassign(self.history, b"server0100")
         try:
-            n_second = self.simulate("--readings", "3000", "--machines", "300", "--metrics", "3", "--seed", "2",
+            n_second = self.simulate("--readings", "3000", "--devices", "300", "--metrics", "3", "--seed", "2",
                                      "--start-time", "2015-03-16")
             self.sent.write_text(sent_before + self.sent.read_text(encoding="utf-8"), encoding="utf-8")
 

@@ -70,7 +70,7 @@ class Reads(Case):
         seconds, machines, salts = 1_000, 100, 16
         daemon = self.prepare({self.history: {"key": [{"salt": salts, "of": [TIME]}, "#", TIME, "#", HOST],
                                               "columns": {"family": "M", "from": "*"}}})
-        self.simulate("--readings", str(seconds * machines), "--machines", str(machines), "--metrics", "1",
+        self.simulate("--readings", str(seconds * machines), "--devices", str(machines), "--metrics", "1",
                       "--start-time", str(START_MS))
         self.run_to_end(daemon)
         wanted = sorted(f"{reading['ts']}#{reading['host']}" for reading in self.sent_readings())

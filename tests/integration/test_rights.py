@@ -43,7 +43,7 @@ class Rights(Case):
         oracle.grant(self.history, USER, "RW")
         self.create_topic(1)
         daemon = self.daemon(gateways=[gateway.address])
-        n_messages = self.simulate("--readings", str(N_READINGS), "--machines", "10")
+        n_messages = self.simulate("--readings", str(N_READINGS), "--devices", "10")
 
         missing = re.compile(rf"user '{USER}' lacks the right (?:READ|WRITE) on table '{self.latest}'; grant it in the HBase shell: "
                              rf'grant "({USER})", "(RW)", "({self.latest})"')
@@ -69,7 +69,7 @@ class Rights(Case):
         """A backlog, of which calls are made as large as they may be: all of it is written."""
         gateway, oracle = self.start_hbase({"hbase.ipc.max.request.size": str(LIMIT_BYTES)})
         self.create_topic(1)
-        n_messages = self.simulate("--readings", "5000", "--machines", "100")
+        n_messages = self.simulate("--readings", "5000", "--devices", "100")
         daemon = self.daemon(gateways=[gateway.address])
         daemon.start()
         daemon.wait_committed(n_messages)

@@ -29,7 +29,7 @@ class End(Case):
         """Ends by itself with 0 when all that was there is written."""
         self.create_topic(3)
         self.create_tables()
-        n_messages = self.simulate("--readings", "3000", "--machines", "100", "--metrics", "3")
+        n_messages = self.simulate("--readings", "3000", "--devices", "100", "--metrics", "3")
         daemon = self.daemon()
         self.run_to_end(daemon)
         self.assertIn("stopped: all messages read are acknowledged and committed [", daemon.log_text())

@@ -80,7 +80,7 @@ class Tls(LinkCase):
             path.write_bytes(self.links.strangers_client.with_suffix(path.suffix).read_bytes())
             path.chmod(0o600)
         daemon = self.linked(link, security={"tls": self.links.tls(own)})
-        n_messages = self.simulate("--readings", "100", "--machines", "5")
+        n_messages = self.simulate("--readings", "100", "--devices", "5")
         daemon.start()
         wait_until(lambda: "does not trust the issuer of our certificate" in daemon.log_tail(), daemon.log_tail)
         for path in (own, own.with_suffix(".key")):

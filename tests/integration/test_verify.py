@@ -33,7 +33,7 @@ class Verify(Case):
         daemon = self.daemon(changes={"kafka": {"commit_interval": "200ms"}})
         self.config = daemon.config_path
         daemon.start()
-        simulation = self.simulate_in_background("--readings", str(readings), "--machines", "100", "--metrics", "5", "--rate", "2000",
+        simulation = self.simulate_in_background("--readings", str(readings), "--devices", "100", "--metrics", "5", "--rate", "2000",
                                                  "--late", "5%", "--repeat", "2%", "--shuffle", "200", "--start-time", str(START_MS))
         daemon.wait_metric("tidemark_messages_written_total", readings // 10)
         wait_until(lambda: daemon.committed() > 0, "nothing is committed")

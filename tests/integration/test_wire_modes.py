@@ -9,7 +9,7 @@ class WireModes(Case):
     def test_transport_is_found_out(self) -> None:
         """`transport: auto` with each of the formats: the tables are right."""
         self.create_topic(2)
-        n_messages = self.simulate("--readings", "1000", "--machines", "20", "--metrics", "3", "--late", "2%")
+        n_messages = self.simulate("--readings", "1000", "--devices", "20", "--metrics", "3", "--late", "2%")
         for framed, compact in ((True, False), (False, True), (True, True)):
             with self.subTest(framed=framed, compact=compact):
                 gateway = self.stack.add_gateway(framed=framed, compact=compact)

@@ -75,7 +75,8 @@ class Shells(unittest.TestCase):
 
     def test_zsh(self):
         self.assertEqual(self.in_zsh("tidemark", "tables", "c"), ["whole:", "create:", "opened:"])
-        self.assertEqual(self.in_zsh("tidemark", "scan", "--to"), ["whole:", "opened:", "--to=:event times before this (all)"])
+        self.assertEqual(self.in_zsh("tidemark", "scan", "--to"),
+                         ["whole:", "opened:", "--to=:latest event time, exclusive (no limit)"])
         self.assertEqual(self.in_zsh("tidemark", "explain", "./"), ["files"])
 
 

@@ -66,14 +66,14 @@ class Manual(unittest.TestCase):
                 self.assertEqual(shown_examples[:len(examples)], examples)
                 for line in shown_examples:
                     self.assertRegex(line, r"\btidemark\b")
-                behind_options = said[said.index("show this text"):said.index("Example")]
+                behind_options = said[said.index("show this help"):said.index("Example")]
                 codes = re.findall(r"^  (\d+ +.*(?:\n {6}.*)*)", behind_options, re.M)
                 self.assertGreaterEqual(len(codes), 4)
                 for code in codes:
                     self.assertIn(" ".join(code.split()), " ".join(" ".join(told["EXIT STATUS"]).split()))
         run = " ".join(" ".join(sections("tidemark-run.1", 80)["DESCRIPTION"]).split())
         self.assertIn("see internals (docs/internals.md) for", run)
-        self.assertIn("SIGUSR1 and SIGUSR2 log the present state. The daemon:", run)
+        self.assertIn("SIGUSR1 and SIGUSR2 log the current state. The daemon:", run)
 
     def test_sections_of_the_documents_are_whole(self):
         program = shown("tidemark.1")

@@ -379,7 +379,7 @@ class Scene:
 
 COMMANDS = ["check", "check --offline", "check --print-config", "version", "explain --offline", "explain", "tables show",
             "tables create", "verify --to-end", "get T host=h", "scan T", "latest T", "dead-letters list",
-            "simulate --topic t --machines 1 --readings 1", "bench --messages - --readings 10 --runs 1"]
+            "simulate --topic t --devices 1 --readings 1", "bench --messages - --readings 10 --runs 1"]
 
 
 def look_at_commands(scene: Scene, pool: ThreadPoolExecutor, config: Path) -> None:

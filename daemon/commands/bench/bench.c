@@ -163,7 +163,7 @@ read_rate(const BenchOptions *options, TidePlanLoad *load, GError **error)
   if (is_twice || (options->interval_ms == 0 && options->rows_per_day == 0)) {
     return tide_fail(error, TIDE_ERROR_USAGE, "%s",
                      is_twice ? "'--interval' and '--rows-per-day' both set the number of readings: use only one"
-                              : "'--plan' needs the load: either '--machines' with '--interval', or '--rows-per-day'");
+                              : "'--plan' needs the load: either '--devices' with '--interval', or '--rows-per-day'");
   }
   if (options->interval_ms > 0) {
     load->readings_per_s = load->machines * 1000 / (double)options->interval_ms;
@@ -300,61 +300,63 @@ bench(TideCommandCall *call, GError **error)
 static const TideOption bench_options[] = {
     TIDE_CONFIG_OPTION,
     {"messages", "FILE", TIDE_LIST(BenchOptions, messages),
-     "messages to take, one a line, or with csv.header or a binary format one a file; -: from standard input; again "
-     "for "
-     "more (synthetic, as by simulate)"},
+     "file of messages to use, one per line, or one per file with csv.header or a binary format; - for standard input; "
+     "repeatable (synthetic, as from simulate)"},
     {"readings", "N", TIDE_COUNT(BenchOptions, readings),
-     "messages in a run, all held in memory; fewer given ones are repeated (100000)", .min = 1, .max = 100000000},
-    {"metrics", "N", TIDE_COUNT(BenchOptions, metrics), "values in a synthetic reading (10)", .min = 1, .max = 10000},
-    {"machines", "N", TIDE_COUNT(BenchOptions, machines),
-     "machines whose synthetic readings take turns; plan: of the load (1000)", .min = 1, .max = 1000000000},
-    {"runs", "N", TIDE_COUNT(BenchOptions, runs), "runs of which the median is shown (5)", .min = 1, .max = 1000},
+     "messages per run, all kept in memory; a smaller input is repeated (100000)", .min = 1, .max = 100000000},
+    {"metrics", "N", TIDE_COUNT(BenchOptions, metrics), "values per synthetic reading (10)", .min = 1, .max = 10000},
+    {"devices", "N", TIDE_COUNT(BenchOptions, machines),
+     "devices whose synthetic readings alternate; plan: devices of the load (1000)", .min = 1, .max = 1000000000},
+    {"runs", "N", TIDE_COUNT(BenchOptions, runs), "number of runs; the median is shown (5)", .min = 1, .max = 1000},
     {"stage", "NAME", TIDE_LIST(BenchOptions, stages),
-     "only decode, map, key, append, encode, seal, ack or all; again for more (each)"},
+     "stage to measure: decode, map, key, append, encode, seal, ack or all; repeatable (every stage)"},
     {"plan", NULL, TIDE_FLAG(BenchOptions, plan),
-     "measure nothing without a configuration: compute what a load needs, which the next ones declare"},
+     "without a configuration, measure nothing and calculate the hardware for a load, which the following options "
+     "declare"},
     {"interval", "DURATION", TIDE_DURATION(BenchOptions, interval_ms),
-     "plan: from one reading of a machine to its next (needed, or the next one)", .min = 1, .max = MS_PER_DAY},
+     "plan: time between two readings of a device (required unless --rows-per-day is given)", .min = 1,
+     .max = MS_PER_DAY},
     {"rows-per-day", "N", TIDE_COUNT(BenchOptions, rows_per_day),
-     "plan: instead of the interval, rows of tables with history", .min = 1, .max = 1000000000000000},
+     "plan: rows per day in history tables, instead of --interval", .min = 1, .max = 1000000000000000},
     {"bytes", "N", TIDE_COUNT(BenchOptions, message_bytes),
-     "plan: of a message and its Kafka key, which those of --messages have not (as in the messages at hand)", .min = 1,
-     .max = 100000000},
+     "plan: size of a message with its Kafka key, which messages from --messages lack (as in the messages at hand)",
+     .min = 1, .max = 100000000},
     {"retention", "DURATION", TIDE_DURATION(BenchOptions, retention_ms),
-     "plan: of tables with history (their ttl; 30d without)", .min = 60000,
+     "plan: retention of history tables (their ttl, or 30d)", .min = 60000,
      .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
-    {"kafka-retention", "DURATION", TIDE_DURATION(BenchOptions, kafka_retention_ms), "plan: of the topic (3d)",
-     .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
+    {"kafka-retention", "DURATION", TIDE_DURATION(BenchOptions, kafka_retention_ms),
+     "plan: retention of the topic (3d)", .min = 60000, .max = G_GUINT64_CONSTANT(36500) * MS_PER_DAY},
     {"stored", "SHARE", TIDE_PERCENT(BenchOptions, stored_share),
-     "plan: what encoding and compression leave of the tables (100%)", .min = 1},
-    {"replication", "N", TIDE_COUNT(BenchOptions, replication), "plan: copies of blocks and of the topic (3)", .min = 1,
-     .max = 16},
-    {"cores", "N", TIDE_COUNT(BenchOptions, cores), "plan: of each host (8)", .min = 1, .max = 1024},
-    {"margin", "SHARE", TIDE_PERCENT(BenchOptions, margin), "plan: of each host's cores stays free (50%)", .max = 95},
-    {"format", "FORMAT", TIDE_CHOICE(BenchOptions, format), "table, or json, one object (table)", .letter = 'f',
-     .choices = bench_formats},
+     "plan: size of the tables after encoding and compression (100%)", .min = 1},
+    {"replication", "N", TIDE_COUNT(BenchOptions, replication), "plan: copies of each block and of the topic (3)",
+     .min = 1, .max = 16},
+    {"cores", "N", TIDE_COUNT(BenchOptions, cores), "plan: cores per host (8)", .min = 1, .max = 1024},
+    {"margin", "SHARE", TIDE_PERCENT(BenchOptions, margin), "plan: share of each host's cores that stays free (50%)",
+     .max = 95},
+    {"format", "FORMAT", TIDE_CHOICE(BenchOptions, format), "output format: table, or json, one object (table)",
+     .letter = 'f', .choices = bench_formats},
 };
 
 const TideCommand tide_command_bench = {
     .name = "bench",
-    .summary = "Measures what readings cost on this machine, stage by stage, or plans what a load needs.",
+    .summary = "Measures what readings cost on this machine, stage by stage, or plans the hardware for a load.",
     .exits = {{TIDE_EXIT_DATA, "no message can be used"}, {TIDE_EXIT_CONFIG}},
-    .details = "It needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine; ratios count.\n"
+    .details = "Needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine, and compare ratios.\n"
                "\n"
                "  decode  message to readings: timed alone\n"
-               "  map     times, conditions, keys and columns: mapping a message less decoding it\n"
-               "  key     of that the row keys: built 8 times more\n"
-               "  append  offset begun, rows laid open: the path less all other stages\n"
-               "  encode  of that the cells' bytes: encoded 8 times more\n"
+               "  map     times, conditions, keys and columns: mapping minus decoding\n"
+               "  key     row keys, part of map: built 8 additional times\n"
+               "  append  starting offsets and collecting rows: the whole path minus all other stages\n"
+               "  encode  encoding of cells, part of append: encoded 8 additional times\n"
                "  seal    open rows to batches: timed alone\n"
-               "  ack     each row's message marked, offsets moved up: timed alone\n"
-               "  all     the whole path in one go\n"
+               "  ack     acknowledging each row's message and advancing offsets: timed alone\n"
+               "  all     the whole path\n"
                "\n"
                "Examples:\n"
                "  tidemark bench -c tidemark.yaml --metrics 1\n"
                "  kcat -C -b 127.0.0.1:9092 -t metrics -o -100000 -e | tidemark bench -c tidemark.yaml --messages -\n"
                "  tidemark bench -c tidemark.yaml --stage decode --stage all --runs 11 --format json\n"
-               "  tidemark bench --plan --machines 100000 --metrics 100 --interval 5s",
+               "  tidemark bench --plan --devices 100000 --metrics 100 --interval 5s",
     TIDE_COMMAND_OPTIONS(bench_options, BenchOptions),
     .defaults = &(const BenchOptions){.readings = 100000,
                                       .metrics = 10,

@@ -486,7 +486,7 @@ static void
 print_load(FILE *stream, const TidePlanLoad *load, const TidePlan *plan)
 {
   g_autofree char *readings = count_text(load->readings_per_s);
-  g_autofree char *machines = tide_count_of((guint64)load->machines, "machine", NULL);
+  g_autofree char *machines = tide_count_of((guint64)load->machines, "device", NULL);
   g_autofree char *bytes = count_text(load->message_bytes);
   g_autofree char *rows = count_text(plan->rows_per_s);
   g_autofree char *cells = count_text(plan->cells_per_s);
@@ -563,7 +563,7 @@ append_load(TideBuffer *text, const TidePlanLoad *load)
 {
   tide_json_open(text, "load", '{');
   tide_json_significant(text, "readings_per_s", load->readings_per_s);
-  tide_json_significant(text, "machines", load->machines);
+  tide_json_significant(text, "devices", load->machines);
   tide_json_significant(text, "bytes_per_message", load->message_bytes);
   append_rows(text, "history", &load->history);
   append_rows(text, "latest", &load->latest);
@@ -601,7 +601,7 @@ append_needs(TideBuffer *text, const TidePlan *plan)
 char *
 tide_plan_machines_note(const TidePlanLoad *load)
 {
-  return g_strdup_printf("planned for %.0f machines: set their number with '--machines'", load->machines);
+  return g_strdup_printf("planned for %.0f devices: set their number with '--devices'", load->machines);
 }
 
 void

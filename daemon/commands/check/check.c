@@ -368,25 +368,24 @@ run_check(TideCommandCall *call, GError **error)
 
 static const TideOption check_options[] = {
     TIDE_CONFIG_OPTION,
-    {"offline", NULL, TIDE_FLAG(CheckOptions, offline), "look at the file only, and at no server"},
+    {"offline", NULL, TIDE_FLAG(CheckOptions, offline), "check only the file, and connect to no server"},
     {"from-topic", NULL, TIDE_FLAG(CheckOptions, from_topic),
-     "try the newest messages of each topic, too: whether readings would overwrite each other"},
+     "also map the newest messages of each topic, and report readings that would overwrite each other"},
     {"print-config", NULL, TIDE_FLAG(CheckOptions, print_config),
-     "print all options in force, secrets masked, and end"},
+     "print all options in force, with secrets masked, then exit"},
     {"print-defaults", NULL, TIDE_FLAG(CheckOptions, print_defaults),
-     "print a commented sample with every option at its default, and end"},
+     "print a commented sample with every option at its default, then exit"},
 };
 
 const TideCommand tide_command_check = {
     .name = "check",
-    .summary =
-        "Checks the configuration, then this host, brokers, topics, gateways, tables and schema registries: all that "
-        "'run' needs.",
-    .exits = {{TIDE_EXIT_OK, "fit to run"},
-              {TIDE_EXIT_FINDINGS, "something is not as declared"},
+    .summary = "Checks the configuration, then everything that 'run' needs: host, brokers, topics, gateways, tables "
+               "and schema registries.",
+    .exits = {{TIDE_EXIT_OK, "ready to run"},
+              {TIDE_EXIT_FINDINGS, "something differs from the declaration"},
               {TIDE_EXIT_UNAVAILABLE, "no broker, no gateway or no registry answers"},
               {TIDE_EXIT_CONFIG}},
-    .details = "Prints every problem with its position in the file and a remedy; changes nothing.\n"
+    .details = "Prints every problem with its position in the file and a remedy. It changes nothing.\n"
                "\n"
                "Examples:\n"
                "  tidemark check --offline -c tidemark.yaml\n"

@@ -91,10 +91,10 @@ tide_command_exit_meaning(const TideCommand *command, int code)
       [TIDE_EXIT_USAGE] = {"the command line is wrong", TRUE},
       [TIDE_EXIT_DATA] = {"the input cannot be used"},
       [TIDE_EXIT_UNAVAILABLE] = {"a broker or gateway cannot be reached, or a topic or table is missing"},
-      [TIDE_EXIT_INTERNAL] = {"an error in tidemark itself", TRUE},
+      [TIDE_EXIT_INTERNAL] = {"an internal error of tidemark", TRUE},
       [TIDE_EXIT_IO] = {"a file cannot be read, or a file or the output cannot be written", TRUE},
-      [TIDE_EXIT_TEMPFAIL] = {"stopped before the work was done: run it again"},
-      [TIDE_EXIT_CONFIG] = {"the configuration is wrong, or a server is not what it says"},
+      [TIDE_EXIT_TEMPFAIL] = {"stopped before the work was done: run the command again"},
+      [TIDE_EXIT_CONFIG] = {"the configuration is wrong, or a server is not the expected one"},
   };
   for (const TideCommandExit *own = command->exits; own->code != 0 || own->meaning != NULL; own++)
     if (own->code == code)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Column in which --help prints the sentences. */
+/* Columns from the left at which --help starts the sentences. */
 #define HELP_SENTENCE_COLUMN 28
 
 static gboolean
@@ -331,7 +331,7 @@ tide_command_line_help(const TideCommand *command, gboolean colour)
   g_string_append_printf(help, "\n\n%sOptions:%s\n", bold, plain);
   for (gsize i = 0; i < command->n_options; i++)
     append_option_help(help, &command->options[i]);
-  append_option_help(help, &(TideOption){.name = "help", .letter = 'h', .sentence = "show this text"});
+  append_option_help(help, &(TideOption){.name = "help", .letter = 'h', .sentence = "show this help"});
   g_string_append_printf(help, "\n%sExit codes:%s\n", bold, plain);
   for (int code = 0; code <= TIDE_EXIT_CONFIG; code++) {
     const char *meaning = tide_command_exit_meaning(command, code);

@@ -339,37 +339,40 @@ run_dead_letters(TideCommandCall *call, GError **error)
 static const TideOption dead_letters_options[] = {
     TIDE_CONFIG_OPTION,
     {"file", "FILE", TIDE_TEXT(DeadLettersOptions, file),
-     "dead letters of this file and those rotated from it, not of the configured place"},
+     "read this file and its rotated predecessors, instead of the configured place"},
     {"reason", "REASON", TIDE_TEXT(DeadLettersOptions, filter.reason),
-     "only those kept for this reason, as list names it"},
-    {"table", "TABLE", TIDE_TEXT(DeadLettersOptions, filter.table), "only those whose row for this table was refused"},
+     "only dead letters with this reason, as shown by list"},
+    {"table", "TABLE", TIDE_TEXT(DeadLettersOptions, filter.table),
+     "only dead letters with a refused row for this table"},
     {"topic", "TOPIC", TIDE_TEXT(DeadLettersOptions, filter.topic), "only messages of this topic"},
     {"source", "NAME", TIDE_TEXT(DeadLettersOptions, filter.source),
-     "only messages of this source, of a configuration with 'sources'"},
-    {"from", "TIME", TIDE_TEXT(DeadLettersOptions, from), "only those kept then or later"},
-    {"to", "TIME", TIDE_TEXT(DeadLettersOptions, to), "only those kept before"},
-    {"limit", "N", TIDE_COUNT(DeadLettersOptions, limit), "the first N at the most", .min = 1},
-    {"all", NULL, TIDE_FLAG(DeadLettersOptions, all), "replay: every dead letter there is"},
+     "only messages of this source (for a configuration with 'sources')"},
+    {"from", "TIME", TIDE_TEXT(DeadLettersOptions, from), "only dead letters kept at or after this time"},
+    {"to", "TIME", TIDE_TEXT(DeadLettersOptions, to), "only dead letters kept before this time"},
+    {"limit", "N", TIDE_COUNT(DeadLettersOptions, limit), "maximum number of dead letters, oldest first (no limit)",
+     .min = 1},
+    {"all", NULL, TIDE_FLAG(DeadLettersOptions, all), "replay: all dead letters"},
     {"to-topic", "TOPIC", TIDE_TEXT(DeadLettersOptions, to_topic),
-     "replay: send them there, when the original topic has other readers; the daemon must read it, too"},
-    {"rate", "N", TIDE_COUNT(DeadLettersOptions, rate_per_s), "replay: at most N messages a second", .min = 1},
-    {"dry-run", NULL, TIDE_FLAG(DeadLettersOptions, dry_run), "replay: send nothing, tell how many it would be"},
-    {"format", "FORMAT", TIDE_CHOICE(DeadLettersOptions, format), "list, show: table, csv or json (table)",
-     .letter = 'f', .choices = tide_output_format_names},
+     "replay: send to this topic instead, if the original one has other readers; the daemon must read it, too"},
+    {"rate", "N", TIDE_COUNT(DeadLettersOptions, rate_per_s),
+     "replay: maximum number of messages per second (no limit)", .min = 1},
+    {"dry-run", NULL, TIDE_FLAG(DeadLettersOptions, dry_run), "replay: send nothing, and count the messages"},
+    {"format", "FORMAT", TIDE_CHOICE(DeadLettersOptions, format),
+     "list, show: output format table, csv or json (table)", .letter = 'f', .choices = tide_output_format_names},
 };
 
 const TideCommand tide_command_dead_letters = {
     .name = "dead-letters",
     .arguments = "list|show|replay [TOPIC/PARTITION/OFFSET]",
     .summary = "Lists the messages that could not be written, shows one, or sends them again.",
-    .exits = {{TIDE_EXIT_FINDINGS, "show: the message has no dead letter; replay: some no longer have an original"},
+    .exits = {{TIDE_EXIT_FINDINGS, "show: the message has no dead letter; replay: some originals no longer exist"},
               {TIDE_EXIT_UNAVAILABLE},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},
-    .details = "list    a line for each dead letter, with the reason.\n"
-               "show    all that is known of one message, and the message itself.\n"
-               "replay  sends the originals to their topic and partition again, with their time, when what was wrong\n"
-               "        is repaired: the daemon takes them as it takes any message. The dead letters stay.\n"
+    .details = "list    shows a line per dead letter, with the reason.\n"
+               "show    shows everything that is known about one message, and the message itself.\n"
+               "replay  sends the originals to their topic and partition again, with their time, after you have fixed\n"
+               "        the cause. The daemon processes them like other messages. The dead letters are kept.\n"
                "\n"
                "TIME is now, -15m, +1h, epoch milliseconds, 2026-11-21 or 2026-11-21T04:45:00Z.\n"
                "\n"

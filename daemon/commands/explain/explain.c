@@ -224,33 +224,32 @@ explain_messages(TideCommandCall *call, GError **error)
 
 static const TideOption explain_options[] = {
     TIDE_CONFIG_OPTION,
-    {"offline", NULL, TIDE_FLAG(ExplainOptions, offline), "ask no gateway: regions are not shown"},
-    {"format", "FORMAT", TIDE_CHOICE(ExplainOptions, format), "text, or json, one object a row (text)", .letter = 'f',
-     .choices = explain_formats},
+    {"offline", NULL, TIDE_FLAG(ExplainOptions, offline), "do not connect to a gateway; regions are not shown"},
+    {"format", "FORMAT", TIDE_CHOICE(ExplainOptions, format), "output format: text, or json, one object per row (text)",
+     .letter = 'f', .choices = explain_formats},
     {"from-topic", NULL, TIDE_FLAG(ExplainOptions, from_topic),
-     "take the newest messages of the topic; joins no group and commits nothing"},
-    {"count", "N", TIDE_COUNT(ExplainOptions, count),
-     "how many of the topic at the most, each partition its share (10)", .min = 1, .max = 1000000},
-    {"whole", NULL, TIDE_FLAG(ExplainOptions, whole), "all of standard input is one message, byte for byte"},
-    {"tombstone", NULL, TIDE_FLAG(ExplainOptions, tombstone), "explain a message with --key and without value"},
-    {"key", "TEXT", TIDE_TEXT(ExplainOptions, key), "the messages' Kafka key (none)"},
-    {"topic", "NAME", TIDE_TEXT(ExplainOptions, topic),
-     "the topic to read, or that they stand for (the one that is configured)"},
-    {"partition", "N", TIDE_COUNT(ExplainOptions, partition), "their partition (0)", .max = G_MAXINT32},
-    {"timestamp", "TIME", TIDE_TEXT(ExplainOptions, timestamp), "their records' own time, as in 'tidemark scan' (now)"},
-    {"header", "NAME=VALUE", TIDE_LIST(ExplainOptions, headers), "a Kafka header; again for more"},
+     "use the newest messages of the topic; joins no group and commits nothing"},
+    {"count", "N", TIDE_COUNT(ExplainOptions, count), "maximum number of messages, spread over the partitions (10)",
+     .min = 1, .max = 1000000},
+    {"whole", NULL, TIDE_FLAG(ExplainOptions, whole), "standard input is a single message, byte for byte"},
+    {"tombstone", NULL, TIDE_FLAG(ExplainOptions, tombstone), "explain a message with --key and without a value"},
+    {"key", "TEXT", TIDE_TEXT(ExplainOptions, key), "Kafka key of the messages (none)"},
+    {"topic", "NAME", TIDE_TEXT(ExplainOptions, topic), "topic to read, or topic of the messages (the configured one)"},
+    {"partition", "N", TIDE_COUNT(ExplainOptions, partition), "partition of the messages (0)", .max = G_MAXINT32},
+    {"timestamp", "TIME", TIDE_TEXT(ExplainOptions, timestamp),
+     "record time of the messages, as in 'tidemark scan' (now)"},
+    {"header", "NAME=VALUE", TIDE_LIST(ExplainOptions, headers), "Kafka header of the messages; repeatable"},
 };
 
 const TideCommand tide_command_explain = {
     .name = "explain",
     .summary = "Shows the rows that messages become, key part by key part, or why they are rejected. Writes nothing.",
-    .exits = {{TIDE_EXIT_DATA, "a message, or a reading of one, was rejected"},
+    .exits = {{TIDE_EXIT_DATA, "a message, or one of its readings, was rejected"},
               {TIDE_EXIT_UNAVAILABLE},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},
-    .details = "Messages come from standard input, one a line or (--whole, and always with csv.header or a binary "
-               "format) all of it one, or with "
-               "--from-topic from Kafka.\n"
+    .details = "Messages are read from standard input, one per line. All of it is one message with --whole, csv.header "
+               "or a binary format. With --from-topic, they are read from Kafka.\n"
                "\n"
                "Examples:\n"
                "  echo '{\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}' | tidemark explain --offline -c "

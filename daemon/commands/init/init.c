@@ -700,65 +700,61 @@ init_configuration(TideCommandCall *call, GError **error)
 
 static const TideOption init_options[] = {
     {"config", "FILE", TIDE_OPTION_CONFIG, 0,
-     "the file to make; one that is there is left as it is (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
+     "output file; an existing file is never overwritten (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
     {"from-topic", NULL, TIDE_FLAG(InitOptions, from_topic),
-     "take messages of the whole topic for samples; joins no group and commits nothing"},
+     "use messages of the whole topic as samples; joins no group and commits nothing"},
     {"format", "FORMAT", TIDE_CHOICE(InitOptions, format),
-     "what the messages are written in, one of" TIDE_FORMATS(FORMAT_IN_HELP) " (json); what stands between values of "
-                                                                             "csv is found",
+     "format of the messages, one of" TIDE_FORMATS(FORMAT_IN_HELP) " (json); the delimiter of csv is detected",
      .choices = formats, .letter = 'f'},
     {"columns", "NAMES", TIDE_TEXT(InitOptions, columns),
-     "of csv, the names of each line's values, with commas between them (the first line of each message)"},
+     "for csv: names of the values in each line, separated by commas (the first line of each message)"},
     {"each", "PATH", TIDE_TEXT(InitOptions, each),
-     "the way to the readings of each message, as 'readings.each' has it: payload/metrics, servers/{server}"},
+     "path to the readings in each message, as in 'readings.each': payload/metrics, servers/{server}"},
     {"readings", "NAME=YAML", TIDE_LIST(InitOptions, readings),
-     "an option of 'readings', such as csv.skip_lines=2 or 'null_values=[\"\", NA]'; again for more"},
-    {"as-is", NULL, TIDE_FLAG(InitOptions, as_is), "look for no readings inside of messages or texts"},
+     "an option of 'readings', such as csv.skip_lines=2 or 'null_values=[\"\", NA]'; may be given several times"},
+    {"as-is", NULL, TIDE_FLAG(InitOptions, as_is), "do not look for readings inside messages or texts"},
     {"schema", "FILE", TIDE_TEXT(InitOptions, schema),
-     "of avro, the schema of all messages; of protobuf, a descriptor set (protoc --include_imports "
-     "--descriptor_set_out)"},
+     "for avro: schema of all messages; for protobuf: descriptor set (protoc --include_imports --descriptor_set_out)"},
     {"registry", "URL", TIDE_TEXT(InitOptions, registry.url),
-     "of avro, in place of '--schema': the schema registry with what messages name by a number"},
-    {"registry-user", "NAME", TIDE_TEXT(InitOptions, registry.user), "who asks the registry (nobody in particular)"},
+     "for avro, instead of '--schema': registry of the schemas that messages name by number"},
+    {"registry-user", "NAME", TIDE_TEXT(InitOptions, registry.user), "user of the registry (anonymous)"},
     {"registry-password", "FILE", TIDE_TEXT(InitOptions, registry.password),
-     "the user's password, in a file (mode 0600)"},
+     "file with the user's password (mode 0600)"},
     {"registry-ca", "FILE", TIDE_TEXT(InitOptions, registry.ca),
-     "what must have signed the registry's certificate (what the system trusts)"},
-    {"message", "NAME", TIDE_TEXT(InitOptions, message), "of protobuf, the full name of the message"},
+     "authorities for the registry's certificate (the system's)"},
+    {"message", "NAME", TIDE_TEXT(InitOptions, message), "for protobuf: full name of the message"},
     {"framing", "FRAMING", TIDE_CHOICE(InitOptions, framing),
-     "of json and protobuf, what stands in front of a message: none, or confluent (none)", .choices = framings},
-    {"count", "N", TIDE_COUNT(InitOptions, count), "messages to take at the most (100)", .min = 1, .max = MAX_SAMPLES},
+     "for json and protobuf: header before each message, none or confluent (none)", .choices = framings},
+    {"count", "N", TIDE_COUNT(InitOptions, count), "maximum number of messages to use (100)", .min = 1, .max = MAX_SAMPLES},
     {"devices", "N", TIDE_COUNT(InitOptions, devices),
-     "with --from-topic: take more messages until so many things were seen, by the row key (whatever --count has)",
-     .min = 1, .max = MAX_SAMPLES},
+     "with --from-topic: use more messages, beyond --count, until N row keys of devices were seen", .min = 1,
+     .max = MAX_SAMPLES},
     {"brokers", "LIST", TIDE_TEXT(InitOptions, brokers), "Kafka brokers, HOST:PORT (" BROKERS ")", .letter = 'b'},
     {"kafka", "NAME=VALUE", TIDE_LIST(InitOptions, kafka),
-     "property of librdkafka, for brokers that ask who we are; of a secret 'NAME={ file: PATH }'; again for more"},
-    {"topic", "NAME", TIDE_TEXT(InitOptions, topic), "the topic (" TOPIC ")", .letter = 't'},
-    {"group", "NAME", TIDE_TEXT(InitOptions, group), "the consumer group (" GROUP ")"},
+     "librdkafka property for brokers that require authentication; for a secret 'NAME={ file: PATH }'; repeatable"},
+    {"topic", "NAME", TIDE_TEXT(InitOptions, topic), "topic (" TOPIC ")", .letter = 't'},
+    {"group", "NAME", TIDE_TEXT(InitOptions, group), "consumer group (" GROUP ")"},
     {"gateways", "LIST", TIDE_TEXT(InitOptions, gateways), "HBase Thrift gateways, HOST:PORT (" GATEWAYS ")"},
     {"time", "FIELD", TIDE_TEXT(InitOptions, time),
-     "field of the time; '$timestamp': the Kafka record's own (found in the samples)"},
-    {"zone", "ZONE", TIDE_TEXT(InitOptions, zone), "whose clocks times without an offset from UTC are by"},
-    {"key", "FIELD", TIDE_LIST(InitOptions, key), "field of the row key; again for more (found in the samples)"},
-    {"salt", "N", TIDE_COUNT(InitOptions, salt), "so many salts in front of the history's keys, a region each (none)",
+     "field of the time, or '$timestamp' for the Kafka record's own (detected)"},
+    {"zone", "ZONE", TIDE_TEXT(InitOptions, zone), "time zone of times without an offset from UTC"},
+    {"key", "FIELD", TIDE_LIST(InitOptions, key), "field of the row key; repeatable (detected)"},
+    {"salt", "N", TIDE_COUNT(InitOptions, salt), "number of salts at the start of history keys, one region each (none)",
      .min = 2, .max = 256},
     {"table", "NAME", TIDE_TEXT(InitOptions, table),
-     "table of the history; the latest values go to CURRENT_ and that (" TABLE ")"},
-    {"dead-letters", "TOPIC", TIDE_TEXT(InitOptions, dead_letters), "topic for what can never be written (a file)"},
-    {"yes", NULL, TIDE_FLAG(InitOptions, yes), "ask nothing, take what is found", .letter = 'y'},
+     "history table; the latest table is CURRENT_ plus this name (" TABLE ")"},
+    {"dead-letters", "TOPIC", TIDE_TEXT(InitOptions, dead_letters), "topic for dead letters (a local file)"},
+    {"yes", NULL, TIDE_FLAG(InitOptions, yes), "accept every proposal", .letter = 'y'},
 };
 
 const TideCommand tide_command_init = {
     .name = "init",
     .arguments = "[FILE]",
-    .summary = "Writes a configuration that is made from sample messages, and shows what becomes of one of them.",
+    .summary = "Writes a configuration made from sample messages, and shows the rows of one of them.",
     .details =
-        "FILE holds messages, one a line (of csv below the line of names; of binary formats it is one); without it, "
-        "they come from "
-        "standard input, or "
-        "with --from-topic from Kafka. On a terminal it asks, and proposes what it has found. It writes one new file, "
-        "and nothing to Kafka or "
+        "FILE contains messages, one per line (for csv after the header line; for binary formats it is one message). "
+        "Without FILE, messages are read from standard input, or from Kafka with --from-topic. On a terminal, init "
+        "asks questions and proposes the answers that it found. It writes one new file, and nothing to Kafka or "
         "HBase.\n"
         "\n"
         "Examples:\n"
@@ -767,11 +763,11 @@ const TideCommand tide_command_init = {
         "  tidemark init --each metrics messages.jsonl -c tidemark.yaml\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --format avro --registry https://registry:8081\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
-    .exits = {{TIDE_EXIT_DATA, "the samples have no reading, or nothing that is plainly its time or key"},
+    .exits = {{TIDE_EXIT_DATA, "the samples contain no reading, or no unambiguous time or key"},
               {TIDE_EXIT_UNAVAILABLE, "no broker or registry answers, or the topic is missing"},
-              {TIDE_EXIT_IO, "the file exists already, or a file or the output cannot be read or written"},
+              {TIDE_EXIT_IO, "the file already exists, or a file or the output cannot be read or written"},
               {TIDE_EXIT_TEMPFAIL, "the input ended at a question: nothing is written"},
-              {TIDE_EXIT_CONFIG, "what was given makes no configuration"}},
+              {TIDE_EXIT_CONFIG, "the arguments do not result in a valid configuration"}},
     .max_arguments = 1,
     TIDE_COMMAND_OPTIONS(init_options, InitOptions),
     .defaults = &(const InitOptions){.count = 100},

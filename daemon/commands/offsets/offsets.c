@@ -508,36 +508,37 @@ run_offsets(TideCommandCall *call, GError **error)
 static const TideOption offsets_options[] = {
     TIDE_CONFIG_OPTION,
     {"to", "WHERE", TIDE_TEXT(OffsetsOptions, to), "move: beginning, end, an offset, a time, or past-halt"},
-    {"dry-run", NULL, TIDE_FLAG(OffsetsOptions, dry_run), "move: commit nothing, show what would be moved"},
-    {"format", "FORMAT", TIDE_CHOICE(OffsetsOptions, format), "table, csv or json (table)", .letter = 'f',
-     .choices = tide_output_format_names},
+    {"dry-run", NULL, TIDE_FLAG(OffsetsOptions, dry_run), "move: commit nothing, and show the changes"},
+    {"format", "FORMAT", TIDE_CHOICE(OffsetsOptions, format), "output format: table, csv or json (table)",
+     .letter = 'f', .choices = tide_output_format_names},
 };
 
 const TideCommand tide_command_offsets = {
     .name = "offsets",
     .arguments = "show|move [TOPIC[:PARTITION]…]",
-    .summary = "Shows what the group has committed of each partition, or moves it.",
+    .summary = "Shows the group's committed offset of each partition, or moves it.",
     .exits = {{TIDE_EXIT_DATA, "move --to past-halt: messages before the halt are not written yet"},
               {TIDE_EXIT_UNAVAILABLE},
-              {TIDE_EXIT_TEMPFAIL, "move: the group still has members, or it was stopped: run it again"},
+              {TIDE_EXIT_TEMPFAIL, "move: the group still has members, or the command was stopped: run it again"},
               {TIDE_EXIT_CONFIG}},
-    .details =
-        "show  committed offset, beginning and end of the log, lag, who committed, and why a partition is halted; "
-        "also\n"
-        "      while the daemon runs.\n"
-        "move  commits another offset, where the daemon reads on at its next start. Every daemon of the group must be\n"
-        "      stopped: the command waits for kafka.session_timeout for its members to leave, then refuses (75).\n"
-        "      It prints the commands that put the old offsets back.\n"
-        "\n"
-        "Without TOPIC, all partitions of the configured topics are meant.\n"
-        "WHERE is beginning, end, an offset, a time (the first message at or after it, by the records' own times), or\n"
-        "past-halt: behind what halted a partition, others stay. A time is now, -15m, 2026-11-21 or\n"
-        "2026-11-21T04:45:00Z.\n"
-        "\n"
-        "Examples:\n"
-        "  tidemark offsets show\n"
-        "  tidemark offsets move --to past-halt --dry-run\n"
-        "  tidemark offsets move --to 1400 metrics:0",
+    .details = "show  shows the committed offset, beginning and end of the log, lag, the committing member, and why a "
+               "partition\n"
+               "      is halted. It also works while the daemon runs.\n"
+               "move  commits another offset, from which the daemon reads after its next start. Stop every daemon of "
+               "the group\n"
+               "      first: the command waits up to kafka.session_timeout for members to leave, then fails (75).\n"
+               "      It prints the commands that restore the old offsets.\n"
+               "\n"
+               "Without TOPIC, the command applies to all partitions of the configured topics.\n"
+               "WHERE is beginning, end, an offset, a time (the first message at or after it, by record time), or "
+               "past-halt: after\n"
+               "the message that halted a partition; other partitions do not move. A time is now, -15m, 2026-11-21 or\n"
+               "2026-11-21T04:45:00Z.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark offsets show\n"
+               "  tidemark offsets move --to past-halt --dry-run\n"
+               "  tidemark offsets move --to 1400 metrics:0",
     .max_arguments = G_MAXUINT,
     TIDE_COMMAND_OPTIONS(offsets_options, OffsetsOptions),
     .run = run_offsets,

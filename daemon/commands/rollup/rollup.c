@@ -461,39 +461,38 @@ begin_rollup(TideCommandCall *call, GError **error)
 static const TideOption rollup_options[] = {
     TIDE_CONFIG_OPTION,
     {"day", "DAY", TIDE_TEXT(RollupOptions, day),
-     "the day to copy, such as 2017-07-26, by the clocks of the key's zone (yesterday)"},
+     "day to copy, such as 2017-07-26, in the key's time zone (yesterday)"},
     {"to", "TABLE", TIDE_TEXT(RollupOptions, target),
-     "the table to copy into; created when it is not there (the table's name, _ and the day)"},
-    {"refresh", NULL, TIDE_FLAG(RollupOptions, refresh),
-     "copy a day again that was copied already: readings that came later"},
+     "table to copy into; created if it does not exist (the table's name, _ and the day)"},
+    {"refresh", NULL, TIDE_FLAG(RollupOptions, refresh), "copy a day again, to include readings that arrived later"},
     {"allow-open-day", NULL, TIDE_FLAG(RollupOptions, open_day), "copy a day that is not over yet"},
-    {"threads", "N", TIDE_COUNT(RollupOptions, threads), "regions at a time, each with a connection (4)", .min = 1,
-     .max = MAX_THREADS},
+    {"threads", "N", TIDE_COUNT(RollupOptions, threads),
+     "number of regions copied in parallel, one connection each (4)", .min = 1, .max = MAX_THREADS},
     {"rate", "N", TIDE_COUNT(RollupOptions, rate_rows_per_s),
-     "at most N rows a second, so that other work has room (unlimited)", .min = 1},
+     "maximum number of rows per second, to leave capacity for other work (no limit)", .min = 1},
     {"patience", "TIME", TIDE_DURATION(RollupOptions, stall_timeout_ms),
-     "give up when a region has not moved for this long (5m)"},
+     "give up when a region has made no progress for this long (5m)"},
     {"state", "DIRECTORY", TIDE_TEXT(RollupOptions, state_directory),
-     "where it is kept how far the work is ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
+     "directory for the progress ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
 };
 
 const TideCommand tide_command_rollup = {
     .name = "rollup",
     .arguments = "[TABLE]",
-    .summary = "Copies one day of a table that is keyed by sensor into a table of its own: the nightly batch.",
-    .exits = {{TIDE_EXIT_FINDINGS, "the table holds more or less of the day than was copied"},
+    .summary = "Copies one day of a table that is keyed by device into a table of its own: the nightly batch.",
+    .exits = {{TIDE_EXIT_FINDINGS, "the number of rows or cells of the day in the table differs from what was copied"},
               {TIDE_EXIT_DATA, "the marks of an earlier run cannot be used"},
               {TIDE_EXIT_UNAVAILABLE},
-              {TIDE_EXIT_TEMPFAIL, "stopped: the same command goes on"},
+              {TIDE_EXIT_TEMPFAIL, "stopped: the same command continues"},
               {TIDE_EXIT_CONFIG}},
-    .details =
-        "The day is filtered in HBase, region by region, by the times of the cells. They keep their times, so a second "
-        "run\nchanges nothing. One that was killed goes on where it was. At the end the copy is counted.\n"
-        "\n"
-        "Examples:\n"
-        "  tidemark rollup SENSOR\n"
-        "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
-        "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
+    .details = "HBase selects the day by the times of the cells, region by region. The copies keep these times, so "
+               "that a second\n"
+               "run changes nothing. A run that was killed continues where it was. At the end, the copy is counted.\n"
+               "\n"
+               "Examples:\n"
+               "  tidemark rollup SENSOR\n"
+               "  tidemark rollup SENSOR --day 2017-07-26 --rate 20000\n"
+               "  tidemark rollup SENSOR --day 2017-07-26 --refresh",
     .max_arguments = 1,
     TIDE_COMMAND_OPTIONS(rollup_options, RollupOptions),
     .defaults = &(const RollupOptions){.threads = DEFAULT_THREADS, .stall_timeout_ms = DEFAULT_STALL_TIMEOUT_MS},

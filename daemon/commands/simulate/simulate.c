@@ -373,47 +373,48 @@ simulate_readings(TideCommandCall *call, GError **error)
 
 static const TideOption simulate_options[] = {
     {"config", "FILE", TIDE_OPTION_CONFIG, 0,
-     "configuration to take brokers, topic and properties from (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
-    {"brokers", "LIST", TIDE_TEXT(SimulateOptions, brokers), "brokers, HOST:PORT, in place of a configuration",
+     "configuration with brokers, topic and properties (" TIDE_DEFAULT_CONFIG_PATH ")", .letter = 'c'},
+    {"brokers", "LIST", TIDE_TEXT(SimulateOptions, brokers), "brokers, HOST:PORT, instead of a configuration",
      .letter = 'b'},
-    {"topic", "NAME", TIDE_TEXT(SimulateOptions, topic), "topic (with --yes: the first that is configured)",
-     .letter = 't'},
+    {"topic", "NAME", TIDE_TEXT(SimulateOptions, topic), "topic (with --yes: the first configured one)", .letter = 't'},
     {"yes", NULL, TIDE_FLAG(SimulateOptions, yes), "send to the configured topic without '--topic'", .letter = 'y'},
     {"sample", "FILE", TIDE_LIST(SimulateOptions, samples),
-     "messages like those in FILE, with other times and numbers: each line is a machine, or each file, of the binary "
-     "formats; again for more"},
-    {"readings", "N", TIDE_COUNT(SimulateOptions, readings), "readings, without the repeated ones (100000)"},
-    {"machines", "N", TIDE_COUNT(SimulateOptions, machines), "machines that take turns (1000)", .min = 1,
-     .max = 1000000000},
-    {"metrics", "N", TIDE_COUNT(SimulateOptions, metrics), "values in a reading (10)", .max = 10000},
-    {"rate", "N", TIDE_COUNT(SimulateOptions, rate_per_s), "messages a second; 0: as fast as it goes (0)"},
+     "send messages like those in FILE, with other times and numbers; each line is a device, or each file for binary "
+     "formats; repeatable"},
+    {"readings", "N", TIDE_COUNT(SimulateOptions, readings), "number of readings, not counting repeated ones (100000)"},
+    {"devices", "N", TIDE_COUNT(SimulateOptions, machines), "number of devices, whose readings alternate (1000)",
+     .min = 1, .max = 1000000000},
+    {"metrics", "N", TIDE_COUNT(SimulateOptions, metrics), "values per reading (10)", .max = 10000},
+    {"rate", "N", TIDE_COUNT(SimulateOptions, rate_per_s), "messages per second; 0: no limit (0)"},
     {"linger", "DURATION", TIDE_DURATION(SimulateOptions, linger_ms),
-     "a message waits so long for others to be sent with (20ms)"},
+     "maximum time a message waits for others to share its batch (20ms)"},
     {"start-time", "TIME", TIDE_TEXT(SimulateOptions, start_time),
-     "event time of the first readings (such that the last ones happen now)"},
-    {"step", "DURATION", TIDE_DURATION(SimulateOptions, step_ms), "from one reading of a machine to its next (1s)"},
+     "event time of the first readings (so that the last ones are current)"},
+    {"step", "DURATION", TIDE_DURATION(SimulateOptions, step_ms), "time between two readings of a device (1s)"},
     {"late", "SHARE", TIDE_PERCENT(SimulateOptions, late),
-     "readings that come behind newer ones of their machine, like 2% (0%)"},
-    {"repeat", "SHARE", TIDE_PERCENT(SimulateOptions, repeat), "readings that come twice (0%)"},
-    {"poison", "SHARE", TIDE_PERCENT(SimulateOptions, poison), "messages that are no reading, besides (0%)"},
+     "share of readings sent after newer ones of their device, for example 2% (0%)"},
+    {"repeat", "SHARE", TIDE_PERCENT(SimulateOptions, repeat), "share of readings sent twice (0%)"},
+    {"poison", "SHARE", TIDE_PERCENT(SimulateOptions, poison),
+     "share of additional messages that are not readings (0%)"},
     {"shuffle", "WINDOW", TIDE_COUNT(SimulateOptions, shuffle_window),
-     "permute the messages within windows of so many (off)", .max = 10000000},
-    {"seed", "N", TIDE_COUNT(SimulateOptions, seed), "another one makes other values (1)"},
+     "shuffle the messages within windows of this size (off)", .max = 10000000},
+    {"seed", "N", TIDE_COUNT(SimulateOptions, seed), "random seed; another seed produces other values (1)"},
     {"print", NULL, TIDE_FLAG(SimulateOptions, print), "print the messages instead of sending them"},
-    {"log", "FILE", TIDE_TEXT(SimulateOptions, log_path), "also write each reading sent to FILE, one a line, in order"},
+    {"log", "FILE", TIDE_TEXT(SimulateOptions, log_path),
+     "also write each sent reading to FILE, one per line, in order"},
 };
 
 const TideCommand tide_command_simulate = {
     .name = "simulate",
-    .summary = "Sends synthetic readings of many machines to a topic; the same seed makes the same ones.",
+    .summary = "Sends synthetic readings of many devices to a topic; the same seed produces the same readings.",
     .exits = {{TIDE_EXIT_DATA, "the configuration rejects the first message"},
               {TIDE_EXIT_UNAVAILABLE, "no broker answers, or not every message was acknowledged"},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},
-    .details = "Each message is keyed by its machine and acknowledged by all replicas.\n"
+    .details = "Each message is keyed by its device and acknowledged by all replicas.\n"
                "\n"
                "Examples:\n"
-               "  tidemark simulate --readings 10 --machines 2 --print\n"
+               "  tidemark simulate --readings 10 --devices 2 --print\n"
                "  tidemark simulate -b 127.0.0.1:9092 -t metrics --late 2% --repeat 1% --shuffle 500 --log sent.jsonl\n"
                "  tidemark simulate -c tidemark.yaml --topic metrics --rate 5000\n"
                "  tidemark simulate -c tidemark.yaml --topic test --sample messages.jsonl --readings 1000",

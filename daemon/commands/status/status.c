@@ -111,27 +111,27 @@ show_status(TideCommandCall *call, GError **error)
 
 static const TideOption status_options[] = {
     TIDE_CONFIG_OPTION,
-    {"format", "FORMAT", TIDE_CHOICE(StatusOptions, format), "table (the default), or json: the document as it came",
-     .letter = 'f', .choices = formats},
-    {"watch", NULL, TIDE_FLAG(StatusOptions, watch), "look again and again, every 2 s or every SECONDS", .letter = 'w'},
-    {"url", "URL", TIDE_TEXT(StatusOptions, page.url),
-     "ask the daemon at this address, instead of that of the configuration"},
-    {"ca-file", "FILE", TIDE_TEXT(StatusOptions, page.ca_file), "who may have signed its certificate"},
-    {"user", "NAME", TIDE_TEXT(StatusOptions, page.user), "ask as this user, with --password-file"},
-    {"password-file", "FILE", TIDE_TEXT(StatusOptions, page.password_file), "where the password of --user is"},
-    {"token-file", "FILE", TIDE_TEXT(StatusOptions, page.token_file), "ask with the bearer token in this file"},
+    {"format", "FORMAT", TIDE_CHOICE(StatusOptions, format),
+     "output format: table (the default), or json: the unchanged document", .letter = 'f', .choices = formats},
+    {"watch", NULL, TIDE_FLAG(StatusOptions, watch), "repeat every SECONDS, or every 2 s", .letter = 'w'},
+    {"url", "URL", TIDE_TEXT(StatusOptions, page.url), "ask the daemon at this address, instead of the configured one"},
+    {"ca-file", "FILE", TIDE_TEXT(StatusOptions, page.ca_file), "authorities for the daemon's certificate"},
+    {"user", "NAME", TIDE_TEXT(StatusOptions, page.user), "authenticate as this user, with --password-file"},
+    {"password-file", "FILE", TIDE_TEXT(StatusOptions, page.password_file), "file with the password of --user"},
+    {"token-file", "FILE", TIDE_TEXT(StatusOptions, page.token_file),
+     "authenticate with the bearer token in this file"},
 };
 
 const TideCommand tide_command_status = {
     .name = "status",
     .arguments = "[--watch [SECONDS]]",
-    .summary = "Shows how a running daemon is: lag, tables, regions, gateways, dead letters.",
+    .summary = "Shows the state of a running daemon: lag, tables, regions, gateways, dead letters.",
     .exits = {{TIDE_EXIT_OK, "the daemon is ready and healthy"},
               {TIDE_EXIT_FINDINGS, "the daemon is not ready, or not healthy"},
               {TIDE_EXIT_DATA, "the daemon requires authentication"},
               {TIDE_EXIT_UNAVAILABLE, "the daemon does not answer"},
               {TIDE_EXIT_CONFIG}},
-    .details = "Asks the endpoint that service.http of the configuration names.\n"
+    .details = "The command asks the endpoint that service.http of the configuration names.\n"
                "\n"
                "Examples:\n"
                "  tidemark status -c tidemark.yaml\n"

@@ -49,14 +49,14 @@ run_tables(TideCommandCall *call, GError **error)
 static const TideOption tables_options[] = {
     TIDE_CONFIG_OPTION,
     {"dry-run", NULL, TIDE_FLAG(TablesOptions, dry_run),
-     "create: only print the commands of HBase's shell that do the same"},
+     "create: only print the equivalent commands for the HBase shell"},
     {"sample", "N", TIDE_COUNT(TablesOptions, sample),
-     "create: take the split points from the row keys that the first N messages make", .min = 1, .max = 10000000},
-    {"topic", "NAME", TIDE_TEXT(TablesOptions, topic), "the topic to sample (the configured one)"},
-    {"regions", "N", TIDE_COUNT(TablesOptions, regions),
-     "how many regions a sample is divided into (as the table's 'regions' says)", .min = 2, .max = 10000},
-    {"format", "FORMAT", TIDE_CHOICE(TablesOptions, format), "show: table, csv or json (table)", .letter = 'f',
-     .choices = tide_output_format_names},
+     "create: take the split points from the row keys of the first N messages", .min = 1, .max = 10000000},
+    {"topic", "NAME", TIDE_TEXT(TablesOptions, topic), "topic to sample (the configured one)"},
+    {"regions", "N", TIDE_COUNT(TablesOptions, regions), "number of regions for a sample (the table's 'regions')",
+     .min = 2, .max = 10000},
+    {"format", "FORMAT", TIDE_CHOICE(TablesOptions, format), "show: output format table, csv or json (table)",
+     .letter = 'f', .choices = tide_output_format_names},
 };
 
 const TideCommand tide_command_tables = {
@@ -65,19 +65,19 @@ const TideCommand tide_command_tables = {
     .summary = "Creates the declared tables that are missing, or compares those in HBase with their declaration.",
     .exits = {{TIDE_EXIT_FINDINGS, "show: a table is missing or differs"},
               {TIDE_EXIT_DATA, "create --sample: no message can be used"},
-              {TIDE_EXIT_UNAVAILABLE, "no gateway answers, or a table has to be created in the HBase shell"},
+              {TIDE_EXIT_UNAVAILABLE, "no gateway answers, or a table must be created in the HBase shell"},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},
-    .details = "create  makes tables with their families and split points, and the namespaces they need. It changes "
-               "no table\n"
-               "        that exists and may be run again at any time.\n"
-               "show    compares them with their declaration.\n"
-               "\n"
-               "Examples:\n"
-               "  tidemark tables create -c tidemark.yaml\n"
-               "  tidemark tables create -c tidemark.yaml --dry-run | hbase shell -n\n"
-               "  tidemark tables create METRIC --sample 100000 --regions 16\n"
-               "  tidemark tables show METRIC",
+    .details =
+        "create  creates tables with their families, split points and namespaces. It changes no existing table and\n"
+        "        may be repeated at any time.\n"
+        "show    compares the tables with their declaration.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark tables create -c tidemark.yaml\n"
+        "  tidemark tables create -c tidemark.yaml --dry-run | hbase shell -n\n"
+        "  tidemark tables create METRIC --sample 100000 --regions 16\n"
+        "  tidemark tables show METRIC",
     .max_arguments = G_MAXUINT,
     TIDE_COMMAND_OPTIONS(tables_options, TablesOptions),
     .run = run_tables,

@@ -274,53 +274,57 @@ verify_tables(TideCommandCall *call, GError **error)
 static const TideOption verify_options[] = {
     TIDE_CONFIG_OPTION,
     {"from", "TIME", TIDE_TEXT(VerifyOptions, from),
-     "messages from this time on, by the records' own time (the first that there is, or kafka.start)"},
-    {"to", "TIME", TIDE_TEXT(VerifyOptions, to), "messages before this time (the last that is committed)"},
-    {"topic", "NAME", TIDE_LIST(VerifyOptions, topics), "only this topic; again for more (those that are configured)"},
+     "earliest record time of messages, inclusive (the first message, or kafka.start)"},
+    {"to", "TIME", TIDE_TEXT(VerifyOptions, to),
+     "latest record time of messages, exclusive (the last committed message)"},
+    {"topic", "NAME", TIDE_LIST(VerifyOptions, topics), "only this topic; repeatable (the configured ones)"},
     {"files", NULL, TIDE_FLAG(VerifyOptions, files),
-     "with the files that are named, as 'tidemark load' reads them, instead"},
-    {"source", "NAME", TIDE_TEXT(VerifyOptions, source), "with --files: which of the sources they are of (the only)"},
+     "compare with the given files, as 'tidemark load' reads them, instead of topics"},
+    {"source", "NAME", TIDE_TEXT(VerifyOptions, source),
+     "with --files: source that the files belong to (the only one)"},
     {"state-directory", "DIRECTORY", TIDE_TEXT(VerifyOptions, state_directory),
-     "with --files: where 'tidemark load' has its dead letters ($STATE_DIRECTORY, else ~/.local/state/tidemark)"},
-    {"table", "NAME", TIDE_LIST(VerifyOptions, tables), "only this table; again for more (all that are declared)"},
+     "with --files: directory with the dead letters of 'tidemark load' ($STATE_DIRECTORY, else "
+     "~/.local/state/tidemark)"},
+    {"table", "NAME", TIDE_LIST(VerifyOptions, tables), "only this table; repeatable (all declared ones)"},
     {"group", "NAME", TIDE_TEXT(VerifyOptions, group),
-     "up to what this group has committed (the one that is configured)"},
-    {"to-end", NULL, TIDE_FLAG(VerifyOptions, to_end), "up to the topic's end, whatever is committed"},
+     "compare up to the committed offsets of this group (the configured one)"},
+    {"to-end", NULL, TIDE_FLAG(VerifyOptions, to_end),
+     "compare up to the end of the topic, regardless of committed offsets"},
     {"allow-unexpected", NULL, TIDE_FLAG(VerifyOptions, allow_unexpected),
-     "cells that no message explains are no difference: others write to the tables too"},
+     "accept cells that no message explains, because other programs also write to the tables"},
     {"allow-overwritten", NULL, TIDE_FLAG(VerifyOptions, allow_overwritten),
-     "readings that share a cell with another are no difference: they are meant to"},
+     "accept readings that overwrite each other, because that is intended"},
     {"letters", "FILE", TIDE_TEXT(VerifyOptions, dead_letters_file),
-     "dead letters of this file and those rotated from it (of the configured topic or file)"},
-    {"format", "FORMAT", TIDE_CHOICE(VerifyOptions, format), "text, or json, one object a line (text)", .letter = 'f',
-     .choices = verify_formats},
-    {"sample", "N", TIDE_COUNT(VerifyOptions, samples), "how many differences of each kind are shown (5)",
+     "read dead letters from this file and its rotated predecessors (the configured topic or file)"},
+    {"format", "FORMAT", TIDE_CHOICE(VerifyOptions, format), "output format: text, or json, one object per line (text)",
+     .letter = 'f', .choices = verify_formats},
+    {"sample", "N", TIDE_COUNT(VerifyOptions, samples), "maximum number of differences of each kind to show (5)",
      .max = MAX_SAMPLES},
     {"memory", "SIZE", TIDE_MEBIBYTES(VerifyOptions, memory_mib),
-     "for the cells that are compared; what does not fit costs another pass (256MiB)", .min = 1, .max = MAX_MEMORY_MIB},
+     "memory for the compared cells; what does not fit takes another pass (256MiB)", .min = 1, .max = MAX_MEMORY_MIB},
     {"rate", "N", TIDE_COUNT(VerifyOptions, rate_rows_per_s),
-     "read at most N rows a second, so that other work has room (unlimited)", .min = 1},
+     "maximum number of rows to read per second, to leave capacity for other work (no limit)", .min = 1},
 };
 
 const TideCommand tide_command_verify = {
     .name = "verify",
-    .summary = "Compares the tables with the messages that they were made from. Writes nothing.",
-    .exits = {{TIDE_EXIT_OK, "all is right"},
-              {TIDE_EXIT_FINDINGS,
-               "a cell is missing, wrong, stale, unexpected or overwritten, or a partition is halted "
-               "or has messages that were never written"},
+    .summary = "Compares the tables with the messages they were made from. Writes nothing.",
+    .exits = {{TIDE_EXIT_OK, "everything is correct"},
+              {TIDE_EXIT_FINDINGS, "a cell is missing, wrong, stale, unexpected or overwritten, or a partition is "
+                                   "halted or has messages that were never written"},
               {TIDE_EXIT_DATA,
                "nothing is committed, a file cannot be read to its end, or a row does not fit into memory"},
               {TIDE_EXIT_UNAVAILABLE},
               {TIDE_EXIT_TEMPFAIL},
               {TIDE_EXIT_CONFIG}},
-    .details = "Up to the offsets that the group has committed, so it may be run while the daemon does.\n"
-               "\n"
-               "Examples:\n"
-               "  tidemark verify\n"
-               "  tidemark verify --from -1h --table CURRENT_METRIC\n"
-               "  tidemark verify --format json --sample 100\n"
-               "  tidemark verify --files archive/2025-*.jsonl.gz",
+    .details =
+        "The comparison ends at the committed offsets of the group, so that you can run it while the daemon runs.\n"
+        "\n"
+        "Examples:\n"
+        "  tidemark verify\n"
+        "  tidemark verify --from -1h --table CURRENT_METRIC\n"
+        "  tidemark verify --format json --sample 100\n"
+        "  tidemark verify --files archive/2025-*.jsonl.gz",
     .arguments = "[FILE…]",
     .max_arguments = G_MAXUINT,
     TIDE_COMMAND_OPTIONS(verify_options, VerifyOptions),

@@ -117,7 +117,7 @@ def _turn(bench: Bench, files: Files, calls: Path, *, is_checked: bool) -> dict[
 def _files(bench: Bench, metrics: int, readings: int) -> Files:
     directory = bench.directory / bench.unique(f"files-{metrics}")
     (directory / "tsv").mkdir(parents=True)
-    done = subprocess.run([bench.tidemark, "simulate", "--print", "--readings", str(readings), "--metrics", str(metrics), "--machines",
+    done = subprocess.run([bench.tidemark, "simulate", "--print", "--readings", str(readings), "--metrics", str(metrics), "--devices",
                            str(MACHINES), "--seed", "1"], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     lines = done.stdout.splitlines(keepends=True)
     columns = [name for name in json.loads(lines[0]) if name not in ("host", "ts")]

@@ -37,7 +37,7 @@ set_up(ProgramScene *fixture, gconstpointer yaml)
 
 PROGRAM_TEST_OF(json_yaml, "/bench-command/synthetic-readings")
 {
-  program_scene_prints(fixture, "bench --readings 500 --metrics 3 --machines 50 --runs 2", 0, "500 messages of ");
+  program_scene_prints(fixture, "bench --readings 500 --metrics 3 --devices 50 --runs 2", 0, "500 messages of ");
   assert_prints(fixture->done.output, " 500 readings,\n  2.00 rows and 6.00 cells per reading; binary\n");
   assert_prints(fixture->done.output, "medians of 2 runs\n");
   assert_prints(fixture->done.output, "\nSTAGE ");
@@ -99,8 +99,8 @@ PROGRAM_TEST_OF(json_yaml, "/bench-command/unusable-messages-are-told")
 PROGRAM_TEST_OF(json_yaml, "/bench-command/plan-tells-its-load")
 {
   program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1", 0,
-                      "planned for 1000 machines: set their number with '--machines'\n");
-  program_scene_run(fixture, "bench --plan --interval 5s --machines 10 --readings 10 --runs 1", 0);
+                      "planned for 1000 devices: set their number with '--devices'\n");
+  program_scene_run(fixture, "bench --plan --interval 5s --devices 10 --readings 10 --runs 1", 0);
   assert_silent(fixture->done.errors, "planned for");
   program_scene_tells(fixture, "bench --plan --interval 5s --rows-per-day 5", 64,
                       "'--interval' and '--rows-per-day' both set the number of readings");
@@ -110,7 +110,7 @@ PROGRAM_TEST_OF(json_yaml, "/bench-command/plan-tells-its-load")
 /* Of a configuration the plan takes how long its tables keep rows, and says what else of it matters. */
 PROGRAM_TEST_OF(plan_yaml, "/bench-command/plan-reads-the-configuration")
 {
-#define PLAN "bench --plan --interval 5s --machines 10 --readings 10 --runs 1"
+#define PLAN "bench --plan --interval 5s --devices 10 --readings 10 --runs 1"
   program_scene_prints(fixture, PLAN, 0, "7 to 365 days by ttl, 3 copies, ");
   assert_prints(fixture->done.output, "Note    families declare compression or encoding with an unknown result");
   assert_prints(fixture->done.output, "Note    limits.memory of the configuration is 32 MiB, of this plan 256 MiB: ");
@@ -119,7 +119,7 @@ PROGRAM_TEST_OF(plan_yaml, "/bench-command/plan-reads-the-configuration")
   program_scene_prints(fixture, PLAN " --retention 12d --stored 30%", 0, " 12 days, 3 copies, ");
   assert_silent(fixture->done.output, "Note    families");
   program_scene_tells(fixture, "bench --plan --interval 5s --readings 10 --runs 1 --format json", 0,
-                      "planned for 1000 machines: ");
-  assert_prints(fixture->done.output, "planned for 1000 machines: set their number with '--machines'\"],");
+                      "planned for 1000 devices: ");
+  assert_prints(fixture->done.output, "planned for 1000 devices: set their number with '--devices'\"],");
 #undef PLAN
 }

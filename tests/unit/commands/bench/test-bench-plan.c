@@ -244,7 +244,7 @@ TEST("/bench-plan/little-is-not-nothing")
   load.readings_per_s = 1.0 / 6;
   load.machines = 10;
   g_autofree char *text = printed(&load, tide_plan_print);
-  assert_told(text, "Load    0.17 readings/s from 10 machines");
+  assert_told(text, "Load    0.17 readings/s from 10 devices");
   assert_told(text, "hosts         hardly a core busy, of 8 in each; at least 2, so that one may fail");
   assert_told(text, "hardly any threads busy in total");
   assert_told(text, "each          1 connection in total");
@@ -297,7 +297,7 @@ TEST("/bench-plan/notes-of-a-configuration")
   g_autofree char *text = printed(&load, tide_plan_print), *json = printed(&load, tide_plan_print_json);
   assert_told(text, "Note    families declare compression or encoding with an unknown result: ");
   assert_told(text, "Note    limits.memory of the configuration is 32 MiB, but this plan needs 768 MiB: ");
-  assert_told(json, ",\"planned for 100000 machines: set their number with '--machines'\"]");
+  assert_told(json, ",\"planned for 100000 devices: set their number with '--devices'\"]");
 }
 
 /* Who is left when one of several is away: of a host that the load needs, that is not said by its count. */
@@ -338,7 +338,7 @@ TEST("/bench-plan/plurals")
   load.replication = 1;
   load.retention_s = DAY_S;
   g_autofree char *one = printed(&load, tide_plan_print);
-  assert_told(one, " readings/s from 1 machine, in messages");
+  assert_told(one, " readings/s from 1 device, in messages");
   assert_told(one, " days, 1 copy, 25 % free\n");
   assert_told(one, " 1 day, 1 copy, 25 % free;");
   load.readings_per_s = 1e-16;
