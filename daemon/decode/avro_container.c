@@ -159,19 +159,11 @@ pass_members(Pass *pass, const TideAvroNode *node)
 
 /* Calls itself for what is nested; the depth bounds it. */
 static gboolean
-pass_value(Pass *pass, guint32 type)
+pass_node(Pass *pass, const TideAvroNode *node)
 {
   static const guint8 widths[] = {[TIDE_AVRO_BOOLEAN] = 1, [TIDE_AVRO_FLOAT] = 4, [TIDE_AVRO_DOUBLE] = 8};
-  const TideAvroNode *node = &pass->schema->nodes[type];
   TideBytes bytes;
   gint64 number;
-  if (node->kind == TIDE_AVRO_UNION) {
-    if (!tide_avro_take_long(&pass->in, &number))
-      return FALSE;
-    if (number < 0 || number >= node->size)
-      return fail(pass, "a type that the union does not have");
-    node = &pass->schema->nodes[pass->schema->members[node->first + (guint32)number].node];
-  }
   switch (node->kind) {
   case TIDE_AVRO_NULL:
     return TRUE;
@@ -196,6 +188,31 @@ pass_value(Pass *pass, guint32 type)
     break;
   }
   g_assert_not_reached();
+}
+
+static gboolean
+pass_value(Pass *pass, guint32 type)
+{
+  const TideAvroNode *node = &pass->schema->nodes[type];
+  gint64 number;
+  if (node->kind == TIDE_AVRO_UNION) {
+    if (!tide_avro_take_long(&pass->in, &number))
+      return FALSE;
+    if (number < 0 || number >= node->size)
+      return fail(pass, "a type that the union does not have");
+    node = &pass->schema->nodes[pass->schema->members[node->first + (guint32)number].node];
+  }
+  return pass_node(pass, node);
+}
+
+gboolean
+tide_avro_node_pass(const TideAvroSchema *schema, const TideAvroNode *node, TideAvroCursor *in, guint64 *n_empty)
+{
+  Pass pass = {.in = *in, .schema = schema, .n_empty = *n_empty};
+  gboolean good = pass_node(&pass, node);
+  *in = pass.in;
+  *n_empty = pass.n_empty;
+  return good;
 }
 
 gboolean

@@ -4,6 +4,7 @@
  * Pure. Threads: any. */
 #pragma once
 
+#include "decode/avro_cursor.h"
 #include "decode/avro_schema.h"
 
 G_BEGIN_DECLS
@@ -58,5 +59,9 @@ void tide_avro_block_append(TideBuffer *out, TideBytes object, TideBytes sync);
  */
 gboolean tide_avro_object_pass(const TideAvroSchema *schema, TideBytes text, gsize *at, guint64 *n_empty,
                                const char **ret_detail) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Passes over the value of @node, which is no union, that begins at @in. @n_empty: as above */
+gboolean tide_avro_node_pass(const TideAvroSchema *schema, const TideAvroNode *node, TideAvroCursor *in,
+                             guint64 *n_empty) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

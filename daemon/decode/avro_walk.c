@@ -410,6 +410,14 @@ take_reading(gpointer reader)
                                               : reject_instead_of(walk, TIDE_NEXT_OBJECT);
 }
 
+static gboolean
+pass(gpointer reader)
+{
+  Walk *walk = reader;
+  return choose_node(walk, TIDE_BYTES_EMPTY) &&
+         (tide_avro_node_pass(walk->schema, walk->node, &walk->in, &walk->n_empty) || fault_in(walk, TIDE_BYTES_EMPTY));
+}
+
 static const TideReaderCalls calls = {
     .peek = peek,
     .begin = begin_around,
@@ -418,6 +426,7 @@ static const TideReaderCalls calls = {
     .take_members = take_members,
     .take_reading = take_reading,
     .reject_instead_of = reject_instead_of,
+    .pass = pass,
     .is_last = is_last,
     .place_bytes = G_STRUCT_OFFSET(Walk, shaper),
     .detail_behind = "bytes behind the record: it was written by another schema",

@@ -202,11 +202,15 @@ means_null(const TideFieldSteps *steps, const TideField *field)
   for (char *const *word = steps->options->fields.null_values; word != NULL && *word != NULL; word++)
     if (tide_bytes_equal(field->text, tide_bytes_of_string(*word)))
       return TRUE;
-  if (steps->null_numbers->len == 0 || field->kind != TIDE_VALUE_NUMBER || !tide_decimal_read(field->text, &number))
+  if (field->kind != TIDE_VALUE_NUMBER)
     return FALSE;
-  for (guint i = 0; i < steps->null_numbers->len; i++)
-    if (tide_decimal_equal(&g_array_index(steps->null_numbers, TideDecimal, i), &number))
+  for (guint i = 0; i < steps->null_numbers->len; i++) {
+    const TideDecimal *null = &g_array_index(steps->null_numbers, TideDecimal, i);
+    /* Most words are below zero, and most numbers above. */
+    gboolean may_be_equal = null->n_digits == 0 || null->is_negative == (field->text.data[0] == '-');
+    if (may_be_equal && tide_decimal_read(field->text, &number) && tide_decimal_equal(null, &number))
       return TRUE;
+  }
   return FALSE;
 }
 

@@ -256,7 +256,7 @@ add_column(TideLayout *layout, TideBytes name, gsize place, gsize *n_values)
       return FALSE;
     if (!has)
       break;
-    if (!check_whole(layout))
+    if (!layout->calls->pass(layout->reader))
       return FALSE;
   }
   if (layout->columns->len > 0 && n != *n_values)
@@ -435,7 +435,7 @@ pass_inside(TideLayout *layout)
   if (layout->is_last)
     return TRUE;
   keep_place(layout, &layout->inside);
-  return calls->pass != NULL ? calls->pass(layout->reader) : check_whole(layout);
+  return layout->calls->pass(layout->reader);
 }
 
 static gboolean take_step(TideLayout *layout);
@@ -551,7 +551,7 @@ keep_members(TideLayout *layout, const Step *step, gsize place, gint64 *ret_scal
                                 "more members than a message may hold readings");
     keep_place(layout, &member.place);
     g_array_append_val(layout->members, member);
-    if (!(calls->pass != NULL ? calls->pass(layout->reader) : check_whole(layout)))
+    if (!layout->calls->pass(layout->reader))
       return FALSE;
   }
 }

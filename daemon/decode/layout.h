@@ -37,8 +37,7 @@ typedef struct TideReaderCalls {
   gboolean (*take_reading)(gpointer reader);
   /* Rejects the message, as an object or a list should come next. Returns FALSE. */
   gboolean (*reject_instead_of)(gpointer reader, TideNextValue wanted);
-  /* Passes over the value that comes next, of which only its end must be found. NULL: it is read as a bad reading is.
-   */
+  /* Passes over the value that comes next, all of which is read later. */
   gboolean (*pass)(gpointer reader);
   /* Whether the value that comes next is the last member of its object. NULL: only what stands behind it tells. */
   gboolean (*is_last)(gpointer reader);
