@@ -291,6 +291,8 @@ TEST("/layout/a-list-that-is-a-reading")
       {"{\"s\":{\"a\":[1,5],\"b\":[[2,6],[3,7]],\"c\":[],\"d\":{\"v\":8}}}",
        "n=S:a ts=N:1 v=N:5;n=S:b ts=N:2 v=N:6;n=S:b ts=N:3 v=N:7;n=S:d v=N:8;"},
   };
+  static const LayoutCase values[] = {{"{\"s\":{\"a\":1,\"b\":[2]}}", "n=S:a v=N:1;n=S:b v=N:2;"}};
+  check((TideLayoutOptions){EACH("s/{n}"), POSITIONS(v)}, TIDE_BAD_READING_MESSAGE, values, G_N_ELEMENTS(values));
   check((TideLayoutOptions){POSITIONS(ts, left_out, v)}, TIDE_BAD_READING_MESSAGE, message, G_N_ELEMENTS(message));
   check((TideLayoutOptions){.root = (char[]){"p"}, POSITIONS(ts, v)}, TIDE_BAD_READING_MESSAGE, root,
         G_N_ELEMENTS(root));
