@@ -52,7 +52,7 @@ class Versions(Case):
         for name in (topic, letters):
             self.create_topic(2, name)
         self.sent.unlink(missing_ok=True)
-        n_messages = self.simulate("--readings", str(N_READINGS), "--machines", "20", "--metrics", "3", "--late", "2%", topic=topic)
+        n_messages = self.simulate("--readings", str(N_READINGS), "--devices", "20", "--metrics", "3", "--late", "2%", topic=topic)
         n_messages += self.send(["poison"], topic=topic)
         daemon = self.daemon(f"daemon{suffix}", gateways=[gateway] if gateway else None, topic=topic, tables=metric_tables(history, latest),
                              changes={"kafka": {"group": topic, "instance": topic}, "dead_letters": {"topic": letters}})

@@ -45,7 +45,7 @@ CASES: dict[str, dict[str, Any]] = {
     "TidemarkPaused": gauge("tidemark_kafka_paused", 1, 20, PARTITION),
     "TidemarkPausedByOperator": gauge("tidemark_operator_pause_seconds", 3700, 2),
     "TidemarkTopicMissing": gauge("tidemark_kafka_topics_missing", 1, 10),
-    "TidemarkGroupStranger": gauge("tidemark_kafka_group_strangers", 1, 5),
+    "TidemarkGroupStranger": gauge("tidemark_kafka_group_foreign_members", 1, 5),
     "TidemarkGroupBeginsAgain": counter("tidemark_kafka_offsets_gone_total", 2),
     "TidemarkReadingsOverwritten": counter("tidemark_cells_overwritten_total", 5, ONE + ',table="M"'),
     "TidemarkClockJumped": counter("tidemark_clock_jumps_total", 1, ONE + ',direction="back"'),

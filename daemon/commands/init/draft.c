@@ -27,7 +27,7 @@ tide_init_draft_begin(TideInitDraft *draft, const TideInitSamples *samples, gint
   draft->times = tide_guess_times(draft->survey, now_ms);
   draft->candidates = tide_guess_key_candidates(draft->survey, draft->times);
   draft->proposal.decode = samples->decode;
-  draft->proposal.registry = &samples->defaults->readings.registry;
+  draft->proposal.registry = &samples->config->readings.registry;
   draft->proposal.time_format = TIDE_TIME_RECORD;
   draft->proposal.key = g_ptr_array_new_with_free_func(g_free);
   draft->proposal.lacking = g_ptr_array_new();

@@ -210,7 +210,7 @@ new_samples(const Init *init, GError **error)
   if (config == NULL)
     return NULL;
   gboolean good = take_containers(init, config, error);
-  TideInitSamples *samples = tide_init_samples_new_by(config);
+  TideInitSamples *samples = tide_init_samples_new(config);
   samples->is_container = init->is_container;
   samples->is_delimiter_given = tide_shape_setting(init->readings, "csv.delimiter") != NULL;
   if (!good)
@@ -369,7 +369,7 @@ static gboolean
 read_topic(Init *init, guint64 count, GError **error)
 {
   g_autoptr(TideConfig) config =
-      load_places(init, init->samples->decode, &init->samples->defaults->readings.registry, error);
+      load_places(init, init->samples->decode, &init->samples->config->readings.registry, error);
   return config != NULL &&
          tide_init_samples_read_topic(init->samples, &config->kafka, init->options->topic, count, error);
 }
@@ -763,7 +763,7 @@ const TideCommand tide_command_init = {
         "  tidemark init --each metrics messages.jsonl -c tidemark.yaml\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --format avro --registry https://registry:8081\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
-    .exits = {{TIDE_EXIT_DATA, "the samples contain no reading, or no unambiguous time or key"},
+    .exits = {{TIDE_EXIT_DATA, "the samples contain no reading, no unambiguous time or key, or one of them would be lost"},
               {TIDE_EXIT_UNAVAILABLE, "no broker or registry answers, or the topic is missing"},
               {TIDE_EXIT_IO, "the file already exists, or a file or the output cannot be read or written"},
               {TIDE_EXIT_TEMPFAIL, "the input ended at a question: nothing is written"},

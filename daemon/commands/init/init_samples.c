@@ -33,25 +33,11 @@ free_sample(gpointer data)
   g_free(sample);
 }
 
-static void
-set_form(TideDecodeOptions *decode, const TideInitForm *form)
-{
-  decode->format = form->format;
-  decode->framing = form->framing;
-  decode->csv.header = form->columns == NULL;
-  decode->csv.columns = form->columns != NULL ? g_strsplit(form->columns, ",", -1) : NULL;
-  for (char **name = decode->csv.columns; name != NULL && *name != NULL; name++)
-    g_strstrip(*name);
-  decode->layout.each = g_strdup(form->each);
-}
-
-/* @config: (transfer full) */
-static TideInitSamples *
-samples_of(TideInitForm form, TideConfig *config)
+TideInitSamples *
+tide_init_samples_new(TideConfig *config)
 {
   TideInitSamples *samples = g_new0(TideInitSamples, 1);
-  samples->form = form;
-  samples->defaults = config;
+  samples->config = config;
   samples->decode = &config->readings.decode;
   samples->names = tide_field_names_new();
   samples->decoder = tide_decoder_new(samples->decode, samples->names, 0);
@@ -61,21 +47,6 @@ samples_of(TideInitForm form, TideConfig *config)
   return samples;
 }
 
-TideInitSamples *
-tide_init_samples_new(TideInitForm form)
-{
-  TideConfig *defaults = g_new0(TideConfig, 1);
-  tide_config_group_set_defaults(&tide_config_top, defaults);
-  set_form(&defaults->readings.decode, &form);
-  return samples_of(form, defaults);
-}
-
-TideInitSamples *
-tide_init_samples_new_by(TideConfig *config)
-{
-  return samples_of((TideInitForm){.format = config->readings.decode.format}, config);
-}
-
 void
 tide_init_samples_free(TideInitSamples *samples)
 {
@@ -83,7 +54,7 @@ tide_init_samples_free(TideInitSamples *samples)
     return;
   tide_decoder_free(samples->decoder);
   tide_field_names_free(samples->names);
-  tide_config_free(samples->defaults);
+  tide_config_free(samples->config);
   tide_field_survey_free(samples->survey);
   g_ptr_array_unref(samples->messages);
   g_ptr_array_unref(samples->all);
@@ -108,7 +79,7 @@ static const char *
 remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes value)
 {
   TideRejectReason reason = reject->reason;
-  gboolean is_json = samples->form.format == TIDE_FORMAT_JSON;
+  gboolean is_json = samples->decode->format == TIDE_FORMAT_JSON;
   if (reason == TIDE_REJECT_TOO_LARGE)
     return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
            "'readings.max_message_size'";
@@ -119,16 +90,16 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
   if (is_json && !is_text(value))
     return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
-  if (samples->form.format == TIDE_FORMAT_AVRO && tide_avro_is_container(value))
+  if (samples->decode->format == TIDE_FORMAT_AVRO && tide_avro_is_container(value))
     return "it is an object container file, which is read by its name alone, and not compressed; a message of a topic "
            "is a record without one";
-  if (samples->form.format == TIDE_FORMAT_AVRO)
+  if (samples->decode->format == TIDE_FORMAT_AVRO)
     return samples->decode->schemas != NULL
                ? "'--registry' has to answer, and to know the number that a message begins with; messages that begin "
                  "with none are read with '--schema'"
                : "'--schema' names the schema that it was written by; where a zero and the number of a schema stand in "
                  "front of each message, '--registry' says where the schemas are";
-  if (samples->form.format == TIDE_FORMAT_PROTOBUF)
+  if (samples->decode->format == TIDE_FORMAT_PROTOBUF)
     return "'--schema' and '--message' say what a message is; where Confluent's serializer wrote it, say '--framing "
            "confluent'";
   const char *by_message = tide_message_remedy(samples->decode, value);
@@ -145,7 +116,9 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
            "where names are data";
   if (samples->decode->csv.columns != NULL)
     return "'--columns' names the values of each line, in their order";
-  return samples->form.format == TIDE_FORMAT_CSV ? NO_HEADER : "see readings in docs/configuration.md";
+  return samples->decode->format == TIDE_FORMAT_CSV
+             ? NO_HEADER
+             : "'--format' says what the messages are written in, '--readings' how";
 }
 
 /* (transfer full) */
@@ -258,7 +231,7 @@ survey_message(TideInitSamples *samples, TideInitSample *sample)
   guint32 n_readings;
   TideReject reject;
   const TideMessage *message = &sample->message;
-  if (samples->form.format == TIDE_FORMAT_CSV && samples->messages->len == 0 && !samples->is_delimiter_given)
+  if (samples->decode->format == TIDE_FORMAT_CSV && samples->messages->len == 0 && !samples->is_delimiter_given)
     choose_delimiter(samples, message->value);
   if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
     g_autofree char *place = place_of(sample);
@@ -467,7 +440,7 @@ gboolean
 tide_init_samples_read_stream(TideInitSamples *samples, FILE *stream, const char *name, guint64 max, GError **error)
 {
   samples->max = max;
-  if (samples->form.format == TIDE_FORMAT_CSV)
+  if (samples->decode->format == TIDE_FORMAT_CSV)
     return read_csv(samples, stream, name, error);
   if (tide_message_is_whole(samples->decode))
     return tide_message_read_whole(stream, name, take_whole, samples, error);
@@ -557,6 +530,6 @@ tide_init_samples_check(const TideInitSamples *samples, const char *where, GErro
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
                 "%s holds no reading: give at least one message, better some of several things and times%s", where,
-                samples->decode->csv.header && samples->form.format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
+                samples->decode->csv.header && samples->decode->format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
   return FALSE;
 }

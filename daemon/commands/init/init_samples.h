@@ -21,18 +21,9 @@ typedef struct TideInitSample {
   guint64 line;        /* of the text, from 1; 0: it is of a topic */
 } TideInitSample;
 
-/* How the messages are written, as far as somebody says it; borrowed. */
-typedef struct TideInitForm {
-  TideReadingFormat format;
-  const char *columns; /* of CSV, with commas between them; NULL: the first line of each message has them */
-  const char *each;    /* readings.each: the way to the readings of a message; NULL: it is one, or a list of them */
-  TideSchemaFraming framing; /* of JSON */
-} TideInitForm;
-
 /* To be read only. */
 typedef struct TideInitSamples {
-  TideInitForm form;
-  TideConfig *defaults;      /* owned: only its options at their defaults, but for the form; or the one given */
+  TideConfig *config;        /* owned */
   TideDecodeOptions *decode; /* its own; what stands between values of CSV is found in the first line */
   TideFieldNames *names;
   TideDecoder *decoder;
@@ -51,9 +42,8 @@ typedef struct TideInitSamples {
   GString *whole;  /* what was read, up to the largest message; NULL: it was more */
 } TideInitSamples;
 
-TideInitSamples *tide_init_samples_new(TideInitForm form);
-/* Of messages that a schema describes: as the readings of @config say. (transfer full) */
-TideInitSamples *tide_init_samples_new_by(TideConfig *config);
+/* As the readings of @config say, which is handed over. (transfer full) */
+TideInitSamples *tide_init_samples_new(TideConfig *config);
 void tide_init_samples_free(TideInitSamples *samples); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideInitSamples, tide_init_samples_free)
 

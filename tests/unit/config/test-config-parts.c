@@ -217,7 +217,7 @@ TEST("/config-changes/rates-of-tables-are-taken-over")
   assert_reload(KAFKA READINGS HBASE RATED("rows_per_second: 100, "), KAFKA READINGS HBASE RATED(""),
                 "tables.METRIC.rows_per_second", "");
   assert_reload(KAFKA READINGS HBASE RATED("rows_per_second: 1, "),
-                KAFKA READINGS HBASE RATED("rows_per_second: 2, lane_prefix: 2, "), "tables.METRIC.rows_per_second",
+                KAFKA READINGS HBASE RATED("rows_per_second: 2, batch_prefix: 2, "), "tables.METRIC.rows_per_second",
                 "tables");
   assert_reload(KAFKA READINGS HBASE TABLES, KAFKA READINGS HBASE TABLES "limits: { rows_per_second: 9 }\n",
                 "limits.rows_per_second", "");

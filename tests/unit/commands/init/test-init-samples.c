@@ -149,7 +149,7 @@ TEST("/init-samples/42-C11-a-frame-is-named")
 
 TEST("/init-samples/most")
 {
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideInitForm){.format = TIDE_FORMAT_JSON});
+  g_autoptr(TideInitSamples) samples = new_samples((TideInitForm){.format = TIDE_FORMAT_JSON});
   static const char text[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n";
   FILE *stream = fmemopen((gpointer)(gsize)text, strlen(text), "r");
   g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 2, NULL));
@@ -164,7 +164,7 @@ TEST("/init-samples/most-of-csv")
   for (guint i = 0; i < 200000; i++)
     g_string_append_printf(text, "\"h;\n%u\";%u\n", i, i);
   g_assert_cmpuint(text->len, >, 3 * 1048576);
-  g_autoptr(TideInitSamples) samples = tide_init_samples_new((TideInitForm){.format = TIDE_FORMAT_CSV});
+  g_autoptr(TideInitSamples) samples = new_samples((TideInitForm){.format = TIDE_FORMAT_CSV});
   FILE *stream = fmemopen(text->str, text->len, "r");
   g_assert_true(tide_init_samples_read_stream(samples, stream, "the test", 100, NULL));
   g_assert_cmpint(ftell(stream), <, 1048576);
