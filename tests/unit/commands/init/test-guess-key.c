@@ -81,6 +81,8 @@ TEST("/guess-key/rules")
       {"{\"name\":\"metric1\",\"value\":10," T0 ",\"serialNumber\":\"28037\"}", "name,serialNumber #"},
       {"{\"model\":\"Acurite\",\"id\":12,\"channel\":1," T0 ",\"temp\":20.5}", "model,id,channel #"},
       {"{\"host\":\"a\",\"disk\":71,\"core\":4," T0 "}", "host #"},
+      /* readings of one time that share a row lose nothing by it */
+      {"{\"host\":\"a\"," T0 ",\"p\":\"x\",\"v\":1}\n{\"host\":\"a\"," T0 ",\"q\":\"y\",\"w\":2}", "host #"},
       /* the long form, whatever its times */
       {"{\"deviceId\":\"d0\",\"metric\":\"temp\",\"value\":20," T0 "}\n"
        "{\"deviceId\":\"d0\",\"metric\":\"hum\",\"value\":61," T1 "}\n"
