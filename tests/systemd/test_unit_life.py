@@ -97,7 +97,7 @@ class Life:
         assert self.says("ready: ") and self.says(f"^tidemark .*: configuration '/etc/tidemark/tidemark.yaml', group 'tidemark', topics t, "
                                                   f"gateways 127.0.0.1:{self.gateway.greeting}\n")
         # docs/messages.md has the id, and the journal finds the event and its fields by it.
-        up = re.search(r"^\| `gateway-up` .*`(\w{32})` \|$", (DOCS / "messages.md").read_text(), re.MULTILINE)
+        up = re.search(r"\| `gateway-up` \| .*`(\w{32})` \|$", (DOCS / "messages.md").read_text(), re.MULTILINE)
         assert up and f"127.0.0.1:{self.gateway.greeting}" in self.machine.journal("--output-fields=GATEWAY", "--output=cat",
                                                                                       f"MESSAGE_ID={up[1]}")
         self.rows_pass()

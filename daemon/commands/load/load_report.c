@@ -157,7 +157,7 @@ print_messages(const TideLoadResult *result)
 static guint
 count_loaded(const TideLoadResult *result)
 {
-  gboolean is_partial = result->failed || result->was_stopped || result->left_work;
+  gboolean is_partial = result->failed || result->was_stopped || result->work_remains;
   const GPtrArray *files = tide_file_load_files(result->load);
   guint n = 0;
   for (guint i = 0; i < files->len; i++) {

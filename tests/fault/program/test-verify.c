@@ -249,7 +249,7 @@ PROGRAM_TEST("/verify/A1-the-daemon-tells-of-overwritten-readings")
   assert_prints(
       fixture->done.errors,
       "table 'METRIC' row 'a#1426535612000': message 0 of 'metrics' partition 1 overwrites another reading, of "
-      "message 0 of 'metrics' partition 1: neither the key nor a column name holds what tells the two apart");
+      "message 0 of 'metrics' partition 1; neither the row key nor a column name distinguishes them");
   g_assert_null(strstr(fixture->done.errors, "table 'CURRENT' row"));
   program_scene_prints(fixture, "check --from-topic", 1,
                        "2 of 4 cells of these messages are overwritten by another reading, first in row "

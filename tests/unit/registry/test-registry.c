@@ -328,7 +328,7 @@ test_https(gconstpointer data)
   gboolean is_forbidden;
   g_assert_cmpint(tide_registry_try(&settings, &is_forbidden, &error), ==, its->is_trusted);
   g_assert_true(its->is_trusted || strstr(error->message, "certificate") != NULL);
-  g_assert_true(its->is_trusted || strstr(error->message, ": see 'readings.registry.ca', ") != NULL);
+  g_assert_true(its->is_trusted || strstr(error->message, ": check 'readings.registry.ca', ") != NULL);
   loopback_stop(server);
 }
 
