@@ -151,6 +151,8 @@ PRODUCER_TEST_OF(GINT_TO_POINTER(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED)
   g_assert_nonnull(strstr(at_sending->message, "Cluster authorization failed"));
   while (tide_kafka_producer_poll(fixture->producer, 10) > 0)
     g_assert_cmpint(tide_now_us(), <, deadline_us);
+  if (n_sent == 0)
+    return; /* the producer had failed before its first message, and none is missing */
   g_assert_false(tide_kafka_producer_check(fixture->producer, n_sent, "", &at_end));
   g_assert_nonnull(strstr(at_end->message, "Cluster authorization failed"));
 }
