@@ -330,7 +330,9 @@ check_values(TideLoad *load)
       {"api.version.request",
        {"false", "0", "f", NULL},
        "tidemark asks the brokers for their version; a guess would lose the headers of dead letters"},
-      {"metadata.recovery.strategy", {"none", NULL}, "the client would never find a cluster again whose brokers all moved"},
+      {"metadata.recovery.strategy",
+       {"none", NULL},
+       "the client would never find a cluster again whose brokers all moved"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)

@@ -220,9 +220,10 @@ static const TideConfigOption kafka_options[] = {
     {"topics", TIDE_CONFIG_TOPICS, AT(kafka.topics), .example = "[metrics]", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Topics to read. A name that starts with ^ is a pattern: \"^metrics[.]\"."},
     {"threads", TIDE_CONFIG_INTEGER, AT(kafka.threads), 1, 64, "2",
-     .sentence = "Number of consumers in this process, one thread each. Consumers beyond the number of partitions are "
-                 "idle. Two are enough in most cases, because the gateways are the usual limit, not decoding. Default: at "
-                 "most the CPUs that the process's cgroup allows."},
+     .sentence =
+         "Number of consumers in this process, one thread each. Consumers beyond the number of partitions are "
+         "idle. Two are enough in most cases, because the gateways are the usual limit, not decoding. Default: at "
+         "most the CPUs that the process's cgroup allows."},
     {"start", TIDE_CONFIG_CUSTOM, .default_text = "earliest",
      .form = "`earliest`, `latest`, or a time such as `2026-01-01T00:00:00Z`", .parse = parse_start,
      .print = print_start,

@@ -273,10 +273,10 @@ report_unfinished(TideConsumer *consumer)
   }
   if (unfinished == 0 && n_held > 0) {
     g_autofree char *messages = tide_count_of(n_held, "message", NULL);
-    tide_log(
-        TIDE_LOG_NOTICE, "stopping-before-settled",
-        "stopping before hbase.uncertain_timeout has passed, with %s written but not committed; the next start writes %s again",
-        messages, n_held == 1 ? "it" : "them");
+    tide_log(TIDE_LOG_NOTICE, "stopping-before-settled",
+             "stopping before hbase.uncertain_timeout has passed, with %s written but not committed; the next start "
+             "writes %s again",
+             messages, n_held == 1 ? "it" : "them");
   }
   atomic_store_explicit(&consumer->status.remaining_held, n_held, memory_order_relaxed);
   if (unfinished == 0)

@@ -32,7 +32,7 @@ typedef struct TideConsumerContext {
   TideKafkaWatch *watch;   /* NULL: the input is files */
   TideGroupMemory *memory; /* NULL: likewise */
   TidePauseWatch *pause_watch;
-  gboolean until_end;      /* read to the end that each partition had when it was assigned, then finish */
+  gboolean until_end; /* read to the end that each partition had when it was assigned, then finish */
   /* Opens the input of consumer @index. (transfer full); NULL with @error set */
   TideInput *(*open_input)(guint32 index, const TideInputHandlers *handlers, gpointer data, GError **error);
   gpointer input_data;

@@ -40,8 +40,8 @@ typedef struct TidePauses {
   gboolean dead_letters_paused;
   gint64 dead_letters_changed_us;
   guint operator_generation; /* of operator_pauses: what was applied last */
-  gboolean waits;      /* a partition changed less than a second ago and must change again */
-  gboolean span_waits; /* a partition that must change is at its span limit */
+  gboolean waits;            /* a partition changed less than a second ago and must change again */
+  gboolean span_waits;       /* a partition that must change is at its span limit */
 } TidePauses;
 
 void tide_pauses_init(TidePauses *pauses, const TidePausesContext *context);

@@ -20,7 +20,7 @@ typedef struct TideFileFraming {
   gboolean trims;      /* for csv: a quote may follow spaces */
   TideBytes comment;   /* for csv, borrowed: prefix of comment lines; empty: there are no comments */
   gboolean is_grouped; /* for csv: consecutive lines with the same first value are one record: those of a printed row */
-  guint32 max_bytes; /* of a record; a longer line is cut one byte after this, which is enough to reject it */
+  guint32 max_bytes;   /* of a record; a longer line is cut one byte after this, which is enough to reject it */
 } TideFileFraming;
 
 TideFileFraming tide_file_framing_of(const TideDecodeOptions *options);
@@ -31,10 +31,10 @@ gboolean tide_file_framing_is_of_lines(const TideFileFraming *framing);
 typedef struct TideFrame {
   gsize start; /* of the record in the text */
   gsize len;
-  gsize end;         /* after everything that belongs to it, such as its line break */
-  guint32 n_lines;   /* its number of lines; 1 for formats without lines; 0 for avro's header */
-  gboolean is_blank; /* an empty line or a comment, which is not a record */
-  gboolean is_cut;   /* a line longer than max_bytes: the rest, up to its line break, must be dropped */
+  gsize end;           /* after everything that belongs to it, such as its line break */
+  guint32 n_lines;     /* its number of lines; 1 for formats without lines; 0 for avro's header */
+  gboolean is_blank;   /* an empty line or a comment, which is not a record */
+  gboolean is_cut;     /* a line longer than max_bytes: the rest, up to its line break, must be dropped */
   gboolean is_unended; /* a last line without a line break */
 } TideFrame;
 

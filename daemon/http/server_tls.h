@@ -26,7 +26,7 @@ gint64 tide_server_tls_end_s(const TideServerTls *tls);
 typedef struct TideTlsSession TideTlsSession; /* one connection */
 
 TideTlsSession *tide_tls_session_new(const TideServerTls *tls, int fd); /* @fd: borrowed, non-blocking */
-void tide_tls_session_free(TideTlsSession *session); /* NULL ok; sends a closing alert if possible */
+void tide_tls_session_free(TideTlsSession *session);                    /* NULL ok; sends a closing alert if possible */
 
 #define TIDE_TLS_WAITS -1 /* poll() for ret_events */
 #define TIDE_TLS_BROKEN -2

@@ -14,7 +14,7 @@
 G_BEGIN_DECLS
 
 typedef struct TideStatusKafka {
-  char *group;      /* owned */
+  char *group;           /* owned */
   gboolean is_reachable; /* a broker answers */
   gint64 assigned_partitions;
   gint64 halted_partitions;

@@ -50,8 +50,8 @@ void tide_lanes_set_call_limits(TideLanes *lanes, guint32 max_rows, guint32 max_
 /* Applies to calls taken from now on. 0: no limit */
 void tide_lanes_set_rows_per_second(TideLanes *lanes, guint32 rows_per_second);
 
-/* Pauses or resumes @table and its dated tables, or every table if NULL. Calls in flight end as usual; rows wait in their
- * lanes. @table: as declared */
+/* Pauses or resumes @table and its dated tables, or every table if NULL. Calls in flight end as usual; rows wait in
+ * their lanes. @table: as declared */
 void tide_lanes_set_paused(TideLanes *lanes, const TideTable *table, gboolean is_paused);
 
 /* Creates a lane for [@start_key, @end_key) of @table. Returns a reference. */
@@ -150,7 +150,7 @@ typedef struct TideLanesState {
   guint32 in_flight_probes;
   guint32 suspended_tables;
   gboolean is_paced; /* rows wait for the rate of all tables */
-  gint64 oldest_us; /* of all waiting or in flight; 0: none */
+  gint64 oldest_us;  /* of all waiting or in flight; 0: none */
 } TideLanesState;
 
 TideLanesState tide_lanes_state(TideLanes *lanes);

@@ -94,9 +94,9 @@ struct TideLanes {
     TidePace pace;      /* of all tables together */
     gboolean is_paused; /* all tables are */
   } operator;           /* set by the operator */
-  TableSlot *tables;  /* owned array of options.n_tables */
-  GPtrArray *used;    /* owned (element-type TableSlot): tables with rows since they were opened */
-  guint32 next_table; /* index in used */
+  TableSlot *tables;    /* owned array of options.n_tables */
+  GPtrArray *used;      /* owned (element-type TableSlot): tables with rows since they were opened */
+  guint32 next_table;   /* index in used */
   GQueue delayed;
   GQueue busy;
   gboolean stopped;

@@ -73,12 +73,12 @@ typedef struct TideCommandCall {
 } TideCommandCall;
 
 struct TideCommand {
-  const char *name;      /* "scan" */
-  const char *arguments; /* "TABLE [FIELD=VALUE…]"; NULL: no arguments */
-  const char *summary;   /* one sentence */
-  const char *details;   /* examples and further explanations, printed below the options */
-  guint max_arguments;   /* positional ones; G_MAXUINT: any number */
-  gboolean reads_input;  /* reads messages from standard input: for the hint if a file is given instead */
+  const char *name;         /* "scan" */
+  const char *arguments;    /* "TABLE [FIELD=VALUE…]"; NULL: no arguments */
+  const char *summary;      /* one sentence */
+  const char *details;      /* examples and further explanations, printed below the options */
+  guint max_arguments;      /* positional ones; G_MAXUINT: any number */
+  gboolean reads_input;     /* reads messages from standard input: for the hint if a file is given instead */
   TideCommandExit exits[8]; /* terminated by one that is all 0 */
   const TideOption *options;
   gsize n_options;

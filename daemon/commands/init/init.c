@@ -725,7 +725,8 @@ static const TideOption init_options[] = {
     {"message", "NAME", TIDE_TEXT(InitOptions, message), "for protobuf: full name of the message"},
     {"framing", "FRAMING", TIDE_CHOICE(InitOptions, framing),
      "for json and protobuf: header before each message, none or confluent (none)", .choices = framings},
-    {"count", "N", TIDE_COUNT(InitOptions, count), "maximum number of messages to use (100)", .min = 1, .max = MAX_SAMPLES},
+    {"count", "N", TIDE_COUNT(InitOptions, count), "maximum number of messages to use (100)", .min = 1,
+     .max = MAX_SAMPLES},
     {"devices", "N", TIDE_COUNT(InitOptions, devices),
      "with --from-topic: use more messages, beyond --count, until N row keys of devices were seen", .min = 1,
      .max = MAX_SAMPLES},
@@ -763,7 +764,8 @@ const TideCommand tide_command_init = {
         "  tidemark init --each metrics messages.jsonl -c tidemark.yaml\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --format avro --registry https://registry:8081\n"
         "  tidemark init --from-topic -b 127.0.0.1:9092 -t metrics --yes",
-    .exits = {{TIDE_EXIT_DATA, "the samples contain no reading, no unambiguous time or key, or one of them would be lost"},
+    .exits = {{TIDE_EXIT_DATA,
+               "the samples contain no reading, no unambiguous time or key, or one of them would be lost"},
               {TIDE_EXIT_UNAVAILABLE, "no broker or registry answers, or the topic is missing"},
               {TIDE_EXIT_IO, "the file already exists, or a file or the output cannot be read or written"},
               {TIDE_EXIT_TEMPFAIL, "the input ended at a question: nothing is written"},

@@ -253,7 +253,8 @@ report_settling(Load *load, gint64 now_us)
     return;
   load->quiet_is_told = TRUE;
   g_autofree char *settle = tide_age_text(load->config->hbase.settle_ms);
-  tide_say("tidemark load: everything is written; waiting up to %s (hbase.uncertain_timeout) to write some latest values again, "
+  tide_say("tidemark load: everything is written; waiting up to %s (hbase.uncertain_timeout) to write some latest "
+           "values again, "
            "while calls of an earlier run, or interrupted ones, could still change them; it can be stopped: the same "
            "command does this later",
            settle);

@@ -18,11 +18,11 @@ typedef struct TideLoadResult {
   const char *dead_letters;  /* the path of their file */
   const char *config_option; /* " -c FILE", quoted for a shell; "": the default configuration */
   gint64 elapsed_us;
-  gboolean again;       /* the load was to start again */
-  gboolean was_begun;   /* an earlier load has begun some of its files */
-  gboolean was_stopped; /* by a signal */
+  gboolean again;        /* the load was to start again */
+  gboolean was_begun;    /* an earlier load has begun some of its files */
+  gboolean was_stopped;  /* by a signal */
   gboolean work_remains; /* some messages read are not written */
-  gboolean failed;      /* it could not continue; the caller reports why */
+  gboolean failed;       /* it could not continue; the caller reports why */
 } TideLoadResult;
 
 /* Prints numbers on standard output, and problems of files on standard error. Returns: the exit code. */

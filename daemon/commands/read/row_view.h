@@ -19,16 +19,14 @@ typedef struct TideRowPrinterOptions {
   const char *table;               /* borrowed: for JSON */
   const TideColumnChoice *columns; /* borrowed: only these; NULL: all */
   gboolean line_per_cell;          /* even if columns were chosen */
-  const char *const
-      *field_names; /* borrowed: of the key's fields, printable. Tables show them instead of the key */
+  const char *const *field_names;  /* borrowed: of the key's fields, printable. Tables show them instead of the key */
   gsize n_fields;
   gboolean with_key_time; /* cells do not contain the event time, or not all of it: also show the key's */
-  gboolean
-      with_fields;     /* for programs: the name of each cell's field, if the qualifier does not show it */
-  gboolean with_kinds; /* for programs: the kind of each value, if it is stored */
-  gboolean with_age;   /* show each cell's age, but not the row's time */
-  gint64 now_ms;       /* reference time for ages */
-  gint64 max_age_ms;   /* with_age: omits older cells, and rows without any other; 0: none */
+  gboolean with_fields;   /* for programs: the name of each cell's field, if the qualifier does not show it */
+  gboolean with_kinds;    /* for programs: the kind of each value, if it is stored */
+  gboolean with_age;      /* show each cell's age, but not the row's time */
+  gint64 now_ms;          /* reference time for ages */
+  gint64 max_age_ms;      /* with_age: omits older cells, and rows without any other; 0: none */
 } TideRowPrinterOptions;
 
 typedef struct TideRowPrinter TideRowPrinter;

@@ -397,9 +397,9 @@ print_reload(FILE *stream, TideStatusReader *status)
   const char *error = tide_status_reader_text(status, 0, "reload.error");
   const char *taken = tide_status_reader_text(status, 0, "reload.applied");
   const char *left = tide_status_reader_text(status, 0, "reload.needs_restart");
-  g_autofree char *text = error != NULL
-                              ? g_strdup_printf("failed at %s; the previous configuration stays in force: %s", at, error)
-                              : g_strdup_printf("at %s: applied %s", at, taken != NULL ? taken : "no changes");
+  g_autofree char *text =
+      error != NULL ? g_strdup_printf("failed at %s; the previous configuration stays in force: %s", at, error)
+                    : g_strdup_printf("at %s: applied %s", at, taken != NULL ? taken : "no changes");
   print_wrapped(stream, "Reload", text);
   if (left != NULL) {
     g_autofree char *restart = g_strdup_printf("changed, but needs a restart: %s", left);
@@ -467,7 +467,8 @@ print_memory_and_cpu(FILE *stream, TideStatusReader *status)
   g_autofree char *text = g_strdup_printf(
       "%s in use of %s%s%s%s%s%s%s, process %s", used, budget_text, *share != '-' ? " (" : "",
       *share != '-' ? share : "", *share != '-' ? ")" : "", is_in_doubt ? ", " : "", is_in_doubt ? doubt : "",
-      is_in_doubt ? " of it to remember cells of uncertain outcome until hbase.uncertain_timeout is over" : "", resident);
+      is_in_doubt ? " of it to remember cells of uncertain outcome until hbase.uncertain_timeout is over" : "",
+      resident);
   print_wrapped(stream, "Memory", text);
   g_autofree char *cores = member_text(status, "cpu.cores", CELL_COUNT);
   g_autofree char *busiest = member_text(status, "cpu.busiest_consumer", CELL_SHARE);
