@@ -222,13 +222,15 @@ tide_pause_watch_update(TidePauseWatch *watch, gint64 now_ms)
 guint
 tide_pause_watch_generation(const TidePauseWatch *watch)
 {
-  return atomic_load_explicit(&watch->generation, memory_order_acquire);
+  return watch != NULL ? atomic_load_explicit(&watch->generation, memory_order_acquire) : 0;
 }
 
 gboolean
 tide_pause_watch_has(TidePauseWatch *watch, TidePauseScope scope, const char *name)
 {
   gboolean is_found = FALSE;
+  if (watch == NULL)
+    return FALSE;
   tide_mutex_lock(&watch->lock);
   for (guint i = 0; !is_found && i < watch->pauses->len; i++) {
     const TideOperatorPause *pause = watch->pauses->pdata[i];

@@ -53,9 +53,10 @@ void tide_pause_watch_free(TidePauseWatch *watch); /* NULL ok */
  * from before. A file that cannot be read changes nothing while the daemon runs; at its start it pauses everything. */
 gboolean tide_pause_watch_update(TidePauseWatch *watch, gint64 now_ms);
 
-/* Threads, of this and those below: any. Differs after each change; 0: the file was not read yet. */
+/* Threads, of this and those below: any. Differs after each change; 0: the file was not read yet, or @watch is NULL. */
 guint tide_pause_watch_generation(const TidePauseWatch *watch);
 
+/* @watch: NULL: nothing is paused */
 gboolean tide_pause_watch_has(TidePauseWatch *watch, TidePauseScope scope, const char *name);
 
 /* Those that hold now. (transfer full) (element-type TideOperatorPause) */
