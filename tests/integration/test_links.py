@@ -14,12 +14,12 @@ MAIN_JOBS = ("plain", "mutual-tls", "sasl-auth-conf", "https-spnego-doas")
 
 # What clients hear of a port that speaks something else, by the family of its link.
 HEARD = {
-    "plain client": {"TLS": "speaks TLS", "SASL": "wants Kerberos (SASL)", "SASL in TLS": "speaks TLS", "HTTP": "speaks HTTP",
+    "plain client": {"TLS": "speaks TLS", "SASL": "requires Kerberos (SASL)", "SASL in TLS": "speaks TLS", "HTTP": "speaks HTTP",
                      "HTTPS": "speaks TLS"},
-    "TLS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "SASL in TLS": "wants Kerberos (SASL)",
+    "TLS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "SASL in TLS": "requires Kerberos (SASL)",
                    "HTTP": "it is a plain port"},
-    "SASL client": {"plain": "did not answer the SASL negotiation", "TLS": "TLS before one",
-                    "SASL in TLS": "TLS before one", "HTTP": "in HTTP", "HTTPS": "in TLS"},
+    "SASL client": {"plain": "did not answer the SASL negotiation", "TLS": "it expects TLS",
+                    "SASL in TLS": "it expects TLS", "HTTP": "in HTTP", "HTTPS": "in TLS"},
     "HTTP client": {"plain": "it closes HTTP connections", "TLS": "it closes HTTP connections", "SASL": "it does not answer HTTP",
                     "SASL in TLS": "it closes HTTP connections"},
     "HTTPS client": {"plain": "it may be a plain port", "SASL": "it may be a plain port", "HTTP": "it is a plain port"},

@@ -58,7 +58,7 @@ class Tls(LinkCase):
 
     def check_certificates(self, link: Link) -> None:
         other_ca = {"hbase": {"tls": {"ca": str(self.links.stranger.certificate)}}}
-        self.check_refused(link, "wrong CA", "was signed by 'CN = stack authority', who is not in", changes=other_ca)
+        self.check_refused(link, "wrong CA", "was signed by 'CN = stack authority', which is not in", changes=other_ca)
         self.check_refused(link, "no CA", "which this system does not trust", changes={"hbase": {"tls": {"ca": None}}})
         wrong_host = self.links.address_behind(link, "wrong-host", self.links.wrong_host)
         self.check_refused(link, "wrong host", "is for 'DNS:other.example', not for 'localhost'", address=wrong_host)

@@ -329,7 +329,7 @@ def container_samples(scene: Scene) -> None:
     assert "reading.avsc" in (scene.directory / "history-2.yaml").read_text()
     (scene.directory / "cut.avro").write_bytes(whole[:-20])
     said = scene.run("init", "--format", "avro", "cut.avro", "-c", "none.yaml", code=65)
-    assert "it ends in the middle of a block" in said, said
+    assert "it ends within a block" in said, said
     said = scene.run("init", "--format", "avro", "--schema", "reading.avsc", "-c", "none.yaml", text=whole.decode("latin-1"), code=65)
     assert "an object container file, which only 'init' and 'load' can read" in said, said
 

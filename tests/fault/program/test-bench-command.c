@@ -113,7 +113,8 @@ PROGRAM_TEST_OF(plan_yaml, "/bench-command/plan-reads-the-configuration")
 #define PLAN "bench --plan --interval 5s --devices 10 --readings 10 --runs 1"
   program_scene_prints(fixture, PLAN, 0, "7 to 365 days by ttl, 3 copies, ");
   assert_prints(fixture->done.output, "Note    families declare compression or encoding with an unknown result");
-  assert_prints(fixture->done.output, "Note    limits.memory of the configuration is 32 MiB, of this plan 256 MiB: ");
+  assert_prints(fixture->done.output,
+                "Note    limits.memory of the configuration is 32 MiB, but this plan needs 256 MiB: ");
   program_scene_prints(fixture, PLAN " --format json", 0,
                        "\"retention_s\":16070400,"); /* 186 days: as much is kept of both */
   program_scene_prints(fixture, PLAN " --retention 12d --stored 30%", 0, " 12 days, 3 copies, ");

@@ -170,7 +170,7 @@ FIXTURE_TEST("/dead-letter-commands/errors-say-what-to-do")
                       "it is one of empty, tombstone, too_large, ");
   run_on_file(fixture, "dead-letters list", 69);
   assert_prints(fixture->scene.done.errors,
-                "no dead letter was stored there yet, or they were moved away; name one that");
+                "no dead letter was stored there yet, or they were moved away; name a moved");
 }
 
 /* As an operator moves it, when its dead letters are dealt with; what is the daemon's own is no such file. */
@@ -183,7 +183,7 @@ FIXTURE_TEST("/dead-letter-commands/moved-files-are-named")
     g_assert_true(g_file_set_contents(paths[i], "", 0, NULL));
   }
   g_autofree char *said =
-      g_strdup_printf("there is no file '%s' does not exist: no dead letter was stored there yet, or they were moved "
+      g_strdup_printf("the file '%s' does not exist: no dead letter was stored there yet, or they were moved "
                       "away; beside it: '%s', '%s'; name a moved file with '--file'",
                       fixture->file_path, paths[0], paths[1]);
   run_on_file(fixture, "dead-letters list", 69);
@@ -261,7 +261,7 @@ FIXTURE_TEST("/dead-letter-commands/replay-sends-the-originals-again")
   produce_dead_letters(fixture);
   program_scene_prints(&fixture->scene, "dead-letters replay --all", 1, "2 messages sent again\n");
   assert_prints(fixture->scene.done.output, "1 dead letter has no original any more");
-  assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' is no dead letter");
+  assert_prints(fixture->scene.done.errors, "1 of 4 in 'letters' is not a dead letter");
   g_autoptr(GPtrArray) records = read_originals(fixture);
   g_assert_cmpuint(records->len, ==, 2);
   const TideMockRecord *first = records->pdata[0], *second = records->pdata[1];

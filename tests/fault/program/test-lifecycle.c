@@ -153,7 +153,7 @@ PIPELINE_TEST("/lifecycle/stop/E2-while-hbase-is-stuck")
   daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
   g_autofree char *log = daemon_process_log(&process);
   (void)assert_ends_add_up(log);
-  g_assert_null(strstr(log, "all that was read"));
+  g_assert_null(strstr(log, "all messages read"));
   assert_committed(fixture, 0);
 }
 
@@ -184,7 +184,7 @@ PIPELINE_TEST("/lifecycle/stop/C8-with-messages-handed-back")
   g_autofree char *log = daemon_process_log(&process);
   g_assert_nonnull(strstr(log, "with 1 message written but not committed; the next start writes it again"));
   g_assert_nonnull(strstr(log, "1 message is left for the next start, which reads it again (already written: 1; "));
-  g_assert_null(strstr(log, "all that was read"));
+  g_assert_null(strstr(log, "all messages read"));
   g_assert_nonnull(strstr(log, ", 3 dead letters in topic 'letters' ["));
   g_assert_cmpuint(assert_ends_add_up(log), ==, 5);
 }
@@ -208,7 +208,7 @@ PIPELINE_TEST("/lifecycle/stop-2/E2-with-messages-unread")
   }
   g_assert_cmpint(daemon_process_stop_for_code(&process), ==, EXIT_TEMPFAIL);
   daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
-  daemon_process_wait_log(&process, " more were not read yet");
+  daemon_process_wait_log(&process, " more were unread");
 }
 
 PIPELINE_TEST("/lifecycle/stop-2/E2-while-all-gateways-are-gone")
@@ -288,7 +288,7 @@ PIPELINE_TEST("/lifecycle/signals/E3-second-signal-ends-at-once")
   g_assert_cmpint(daemon_process_stop_for_code(&process), ==, EXIT_TEMPFAIL);
   g_autofree char *log = daemon_process_log(&process);
   g_assert_null(strstr(log, "messages unfinished")); /* it did not wait for the drain's end */
-  g_assert_nonnull(strstr(log, "ending at once"));
+  g_assert_nonnull(strstr(log, "exiting at once"));
   assert_committed(fixture, 0);
 }
 
@@ -531,7 +531,7 @@ PIPELINE_TEST("/lifecycle/dead-letters/C8-too-many-end-a-run-to-the-end")
                                        .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&process, FIXTURE_TIMEOUT_US), ==, EXIT_DATA);
   g_autofree char *log = daemon_process_log(&process);
-  g_assert_nonnull(strstr(log, "cannot go on: "));
+  g_assert_nonnull(strstr(log, "cannot continue: "));
   g_assert_nonnull(strstr(log, "no more are written: correct the configuration and restart"));
   g_assert_nonnull(strstr(log, " messages are left for the next start, which reads them again; "));
   g_assert_cmpuint(assert_ends_add_up(log), >=, 100);

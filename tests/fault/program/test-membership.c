@@ -129,7 +129,7 @@ PIPELINE_TEST("/membership/C1-return-of-the-brokers-is-told")
   g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
   daemon_process_wait_log(&daemon, "no broker of '");
   mock_kafka_set_broker_up(fixture->kafka, -1, TRUE);
-  daemon_process_wait_log(&daemon, "the brokers answer after ");
+  daemon_process_wait_log(&daemon, "brokers answer again after ");
   pipeline_produce_mixture(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&daemon);

@@ -100,7 +100,7 @@ PROGRAM_TEST("/offsets-command/refuses-what-cannot-be")
   assert_refused(fixture, "offsets show --to end", 64, "'tidemark offsets move'");
   assert_refused(fixture, "offsets move --to 11 metrics:1", 64,
                  "'--to 11' is not in the log of topic 'metrics' partition 1: it must be from 0 to 10");
-  assert_refused(fixture, "offsets show metrics:x", 64, "'metrics:x' is no partition");
+  assert_refused(fixture, "offsets show metrics:x", 64, "'metrics:x' is not a partition");
   assert_refused(fixture, "offsets show letters", 64, "topic 'letters' is not among 'kafka.topics'");
   assert_refused(fixture, "offsets show metrics:2", 69, "topic 'metrics' has no partition 2");
   /* Halted at message 7, and what comes before it is not written yet. */
@@ -131,7 +131,7 @@ PROGRAM_TEST("/offsets-command/moves-and-restores")
   program_scene_run(fixture, "offsets move --to beginning metrics", 0);
   assert_committed(fixture, 0, 0, "tidemark 1 closed span=1000000");
   assert_committed(fixture, 1, 0, "tidemark 1 running span=1007");
-  g_autofree char *restore = g_strdup_printf("\nTo put the old offsets back:\n"
+  g_autofree char *restore = g_strdup_printf("\nTo restore the old offsets:\n"
                                              "  tidemark offsets move --to 4 metrics:0 -c %s\n"
                                              "  tidemark offsets move --to 2 metrics:1 -c %s\n",
                                              fixture->config_path, fixture->config_path);

@@ -164,7 +164,7 @@ FIXTURE_TEST("/read-commands/U1/a-field-behind-one-that-is-not-given-restricts")
                 "direction,limit,columns,cells_from,cells_before,filter,range,start,stop,start_hex,stop_hex\n"
                 "forward,,,,,\"RowFilter (=, 'substring:d1')\",1,,,,\n");
   assert_error(fixture, "scan PLACE device=d1 --plan", 0, "the whole table 'PLACE' for these rows: its key is ");
-  assert_error(fixture, "scan PLACE device=d1", 0, "left out of 'PLACE': 1 row that the declared key did not make");
+  assert_error(fixture, "scan PLACE device=d1", 0, "omitted from 'PLACE': 1 row with keys that do not match the declared scheme");
   assert_error(fixture, "latest PLACE device=d1", 0, "the whole table 'PLACE' for these rows: its key is ");
   g_auto(ProgramDone) latest = run_program(fixture->config_path, "latest PLACE device=d2 --raw -f csv");
   g_auto(GStrv) lines = g_strsplit(latest.output, "\n", -1);
@@ -173,7 +173,7 @@ FIXTURE_TEST("/read-commands/U1/a-field-behind-one-that-is-not-given-restricts")
   g_auto(ProgramDone) by_site = run_program(fixture->config_path, "scan PLACE site=north");
   assert_silent(by_site.errors, "whole table");
   assert_error(fixture, "scan SALTED seq=1", 64, "rows of one 'seq' cannot be told from those of others");
-  assert_error(fixture, "get SALTED", 64, "give seq, host and '--time' too: the key of 'SALTED' is ");
+  assert_error(fixture, "get SALTED", 64, "seq, host and '--time' is missing: the key of 'SALTED' is ");
 }
 
 FIXTURE_TEST("/read-commands/H9/json-tells-bytes-from-text")
@@ -271,10 +271,10 @@ FIXTURE_TEST("/read-commands/get-shows-versions-and-says-what-is-not-there")
                 "row,host,timestamp_ms,time,column,value\n"
                 "s1#1426535612045,s1,1426535612047,2015-03-16T19:53:32.047Z,M:cpu,2\n");
   assert_error(fixture, "get METRIC host=s2 --time 1426535612045", 1, "'METRIC' has no row 's2#1426535612045'");
-  assert_error(fixture, "get METRIC host=s1", 64, "give '--time' too: the key of 'METRIC' is ");
+  assert_error(fixture, "get METRIC host=s1", 64, "'--time' is missing: the key of 'METRIC' is ");
   assert_error(fixture, "get METRIC hots=s1 --time 0", 64, "did you mean 'host'?");
   assert_error(fixture, "get METRIX host=s1", 64, "did you mean 'METRIC'?");
-  assert_error(fixture, "get CURRENT host=s1 --time now", 64, "leave '--time' out");
+  assert_error(fixture, "get CURRENT host=s1 --time now", 64, "remove '--time'");
 }
 
 FIXTURE_TEST("/read-commands/packed-cells-are-shown-as-their-columns")
@@ -290,7 +290,7 @@ FIXTURE_TEST("/read-commands/packed-cells-are-shown-as-their-columns")
   assert_output(fixture, "get PACKED host=s1 --raw", 0,
                 "ROW  TIME                      COLUMN  VALUE\n"
                 "s1   2015-03-16T19:53:32.045Z  M:r     {\"cpu\":0.50,\"name\":\"a b\"}\n");
-  assert_error(fixture, "latest PACKED host=s2", 0, "1 cell is not as 'PACKED': shown as stored");
+  assert_error(fixture, "latest PACKED host=s2", 0, "1 cell is not as declared for 'PACKED': shown as stored");
 }
 
 FIXTURE_TEST("/read-commands/a-dated-table-is-read-by-its-own-name")
@@ -301,7 +301,7 @@ FIXTURE_TEST("/read-commands/a-dated-table-is-read-by-its-own-name")
                 "\"6d312331343236353335363132303435\",\"fields\":{\"meter\":\"m1\"},"
                 "\"time\":\"2015-03-16T19:53:32.045Z\",\"cells\":[{\"family\":\"M\",\"qualifier\":\"kwh\","
                 "\"value\":\"1\",\"timestamp_ms\":1426535612045,\"time\":\"2015-03-16T19:53:32.045Z\"}]}\n");
-  assert_error(fixture, "scan SENSOR_{yyyyMMdd}", 64, "stands for many tables");
+  assert_error(fixture, "scan SENSOR_{yyyyMMdd}", 64, "is a template for many tables");
 }
 
 FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
@@ -311,13 +311,13 @@ FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
   put(fixture, "CURRENT", "s2", "M", "cpu", "2", TIME_MS);
   assert_error(fixture, "latest CURRENT host=s1 --forget", 64,
                "cannot ask without a terminal: use '--yes' to delete row 's1'");
-  assert_error(fixture, "latest CURRENT --forget --yes", 64, "give host too");
+  assert_error(fixture, "latest CURRENT --forget --yes", 64, "host is missing");
   assert_error(fixture, "latest CURRENT hots=s1 --forget --yes", 64, "did you mean 'host'?");
   assert_error(fixture, "latest PLACE site=a#b device=d --forget --yes", 64, "no row of 'PLACE' can have these fields");
   assert_error(fixture, "latest METRIC host=s1 --forget --yes", 64, "'METRIC' is declared as a table of readings");
   assert_error(fixture, "latest CURRENT host=s1 --forget --yes --up-to 2015-03-16T19:53:32.045Z", 0,
-               "deleted row 's1' of 'CURRENT' with all that was read up to 2015-03-16T19:53:32.045Z; a later reading "
-               "brings it back");
+               "deleted row 's1' of 'CURRENT' with everything read up to 2015-03-16T19:53:32.045Z; a later reading "
+               "restores it");
   assert_output(fixture, "get CURRENT host=s1", 1, "");
   put(fixture, "CURRENT", "s1", "M", "cpu", "3", TIME_MS + 1);
   assert_output(fixture, "get CURRENT host=s1 -f csv", 0,
@@ -331,7 +331,7 @@ FIXTURE_TEST("/read-commands/forget-deletes-one-row-until-a-later-reading")
 FIXTURE_TEST("/read-commands/forgetting-the-future-is-refused")
 {
   put(fixture, "CURRENT", "s1", "M", "cpu", "1", TIME_MS);
-  assert_error(fixture, "latest CURRENT host=s1 --forget --yes --up-to +1m", 64, "'--up-to' lies in the future");
+  assert_error(fixture, "latest CURRENT host=s1 --forget --yes --up-to +1m", 64, "'--up-to' is in the future");
   assert_output(fixture, "get CURRENT host=s1 -f csv", 0,
                 "row,host,timestamp_ms,time,column,value\ns1,s1,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,1\n");
 }
@@ -371,7 +371,7 @@ FIXTURE_TEST("/read-commands/an-index-leads-to-ten-thousand-rows")
 
   put_device(fixture, N_DEVICES, FALSE);
   assert_error(fixture, "latest DEVICE host=h10000", 1,
-               "the index 'DEVICE' points to row 'h10000#1426535622045', which 'METRIC' does not have");
+               "index 'DEVICE' points to row 'h10000#1426535622045', which is missing in 'METRIC'");
   assert_output(fixture, "get DEVICE host=h00000 -f csv", 0,
                 "row,host,timestamp_ms,time,column,value,field\n"
                 "h00000,h00000,1426535612045,2015-03-16T19:53:32.045Z,cf:ts,2015-03-16T19:53:32.045Z,\n");

@@ -187,7 +187,7 @@ FIXTURE_TEST("/rollup/gives-up-and-goes-on")
 
   g_auto(ProgramDone) again = roll_up(fixture, "");
   g_assert_cmpint(again.exit_code, ==, 0);
-  assert_prints(again.output, "copied already");
+  assert_prints(again.output, "is already copied");
 }
 
 /* Without an argument: SENSOR, and not METRIC, of which hardly anybody wants a day. */
@@ -398,7 +398,7 @@ FIXTURE_TEST("/rollup/E7-only-a-copy-is-copied-into")
       {"A\x1b", NULL, "'A\\x1B' is not a valid HBase table name"},
       {"CURRENT", "M", "'CURRENT' is written by the daemon"},
       {"SENSOR", NULL, "'SENSOR' is written by the daemon"},
-      {"OTHER", "x", "'OTHER' exists and has no family 'M', so it is no copy of 'SENSOR'"},
+      {"OTHER", "x", "'OTHER' exists without the family 'M', so it is not a copy of 'SENSOR'"},
       {"FOREIGN", "M", "'FOREIGN' exists with rows that are not known to be a copy of 'SENSOR'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(targets); i++) {

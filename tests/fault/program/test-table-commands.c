@@ -161,7 +161,7 @@ PROGRAM_TEST("/table-commands/K16-time-to-live-of-hbase-alone-is-told")
   g_assert_true(fake_hbase_create_table(scripted_gateway_hbase(fixture->gateway), spec, NULL, 0, &error));
   program_scene_run(fixture, "check", 69); /* no broker */
   g_assert_true(g_regex_match_simple("table +PLAIN +note", fixture->done.output, 0, 0));
-  assert_prints(fixture->done.output, "HBase keeps the cells of family 'M' for 86400 s only");
+  assert_prints(fixture->done.output, "HBase keeps the cells of family 'M' only for 86400 s");
 }
 
 /* A wrong property is the configuration's fault, not the brokers': found without them, and before anything is asked. */

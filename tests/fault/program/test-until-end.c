@@ -216,7 +216,7 @@ test_member_that_does_not_move(PipelineFixture *fixture, gconstpointer kafka)
   g_assert_cmpuint(n_left, >, 0);
   g_assert_cmpuint(n_left, <, N_PARTITIONS);
   g_autofree char *named =
-      g_strdup_printf("cannot go on: %u of 6 partitions with messages are not assigned to this run", n_left);
+      g_strdup_printf("cannot continue: %u of 6 partitions with messages are not assigned to this run", n_left);
   daemon_process_assert_said(&run, named);
   daemon_process_assert_said(&run, " at 0 of 100");
   daemon_process_assert_said(&run, "waiting for the end of the topics: ");
@@ -246,7 +246,8 @@ PIPELINE_TEST_OF(eager, "/until-end/others/C21-partitions-that-are-never-located
   DaemonProcessOptions options = {.gateways = 1, .topics = "wide", .kafka = data, .words = "--until-end"};
   g_auto(DaemonProcess) run = daemon_process_start(fixture, &options);
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_TEMPFAIL);
-  daemon_process_assert_said(&run, "cannot go on: 6 of 6 partitions with messages are assigned to this run, and for ");
+  daemon_process_assert_said(&run,
+                             "cannot continue: 6 of 6 partitions with messages are assigned to this run, and for ");
   daemon_process_assert_said(&run, "'wide' 0 at 0 of 100, ");
   mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_LIST_OFFSETS);
   g_auto(DaemonProcess) again = daemon_process_start(fixture, &options);
@@ -340,7 +341,7 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-gateway-that-is-too-old")
   for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
     g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &ways[i]);
     g_assert_cmpint(daemon_process_wait_end(&daemon, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
-    daemon_process_assert_said(&daemon, "cannot start: cannot look at the tables: ");
+    daemon_process_assert_said(&daemon, "cannot start: cannot check the tables: ");
     daemon_process_assert_said(&daemon, "the gateway does not know the call 'getAllRegionLocations': Invalid method "
                                         "name: 'getAllRegionLocations'; a gateway of HBase 1.4 or later is needed");
   }
@@ -387,7 +388,7 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D28-K6-gateways-of-another-cluster")
   fake_hbase_set_cluster(fixture->hbase, FAKE_CLUSTER);
   scripted_gateway_reset_connections(fixture->gateways[0]);
   g_assert_cmpint(daemon_process_wait_end(&moved, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_CONFIG);
-  daemon_process_assert_said(&moved, "cannot go on: no gateway is usable: gateway '");
+  daemon_process_assert_said(&moved, "cannot continue: no gateway is usable: gateway '");
   g_autoptr(GDir) files = g_dir_open(directory, 0, NULL);
   for (const char *name; (name = g_dir_read_name(files)) != NULL;) {
     g_autofree char *file = g_build_filename(directory, name, NULL);
@@ -415,8 +416,8 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-hbase-that-does-not-come")
       {{.gateway_list = "\"127.0.0.1:1\"", .yaml = FAILS}, no_gateway},
       {{.gateway_list = old, .words = "--until-end"}, "is a thrift1 gateway"},
       {{.gateway_list = old, .yaml = FAILS}, "is a thrift1 gateway"},
-      {{.gateways = 1, .words = "--until-end"}, "cannot start: cannot look at the tables: "},
-      {{.gateways = 1, .yaml = FAILS}, "cannot start: cannot look at the tables: "},
+      {{.gateways = 1, .words = "--until-end"}, "cannot start: cannot check the tables: "},
+      {{.gateways = 1, .yaml = FAILS}, "cannot start: cannot check the tables: "},
       {{.gateways = 1}, NULL},
   };
   DaemonProcess daemons[G_N_ELEMENTS(ways)];
@@ -428,9 +429,9 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-hbase-that-does-not-come")
       daemon_process_assert_said(&daemons[i], ways[i].said);
       daemon_process_assert_said(&daemons[i], limit);
     } else { /* it waits on, and says so */
-      daemon_process_wait_log(&daemons[i], "cannot look at the tables: ");
+      daemon_process_wait_log(&daemons[i], "cannot check the tables: ");
       daemon_process_wait_log(&daemons[i], "no master");
-      daemon_process_wait_log(&daemons[i], "; trying again");
+      daemon_process_wait_log(&daemons[i], "; retrying");
       daemon_process_signal(&daemons[i], SIGTERM);
       g_assert_cmpint(daemon_process_wait_end(&daemons[i], FIXTURE_TIMEOUT_US), ==,
                       ways[i].options.words != NULL ? TIDE_EXIT_TEMPFAIL : 0);
@@ -446,6 +447,6 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/C1-brokers-that-do-not-come")
   g_auto(DaemonProcess) run =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
-  daemon_process_assert_said(&run, "cannot go on: where the topics end is not known: no answer from '");
+  daemon_process_assert_said(&run, "cannot continue: where the topics end is not known: no answer from '");
   daemon_process_assert_said(&run, "no broker of '");
 }

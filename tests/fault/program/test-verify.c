@@ -451,7 +451,7 @@ PROGRAM_TEST("/verify/what-cannot-be-done-is-said")
                       "is a copy made by 'tidemark rollup': verify 'METRIC'");
   program_scene_tells(fixture, "verify --to-end --topic other", 69, "topic 'other' does not exist");
   scripted_gateway_refuse(fixture->gateway);
-  program_scene_tells(fixture, "verify --to-end", 69, "no gateway can be used");
+  program_scene_tells(fixture, "verify --to-end", 69, "no gateway is usable");
 }
 
 /* A gateway that loses connections and answers late costs time, and nothing of what is found. */
