@@ -153,8 +153,8 @@ typedef enum Shown {
   SHOWN_IN_FORCE,
 } Shown;
 
-/* @ret_value: (nullable): what the option is given. Of a section, it is as much as of the option in it that shows most.
- */
+/* @ret_value: (nullable): the option's given value. A section is shown as much as the option in it that is shown
+ * most. */
 static Shown
 shown_of(const Sample *sample, const TideConfigGroup *group, const TideConfigOption *option, const char **ret_value)
 {

@@ -79,8 +79,8 @@ static const TideConfigOption resolve_options[] = {
     {"resolve", TIDE_CONFIG_CHOICE, OF_STEP(dialect), .choices = dialects, .example = "senml",
      .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Resolves SenML (RFC 8428). The base fields bn, bt, bu, bv and bs are added to n, t, u, v and s of "
-                 "their record and the following ones in the message. t is then always present, in seconds since 1970; "
-                 "a relative time counts from the record's time. A bad reading rejects the whole message."},
+                 "their record and the later ones. t is then always present, in seconds since 1970; a relative time "
+                 "counts from the record's time. A bad reading rejects the whole message."},
 };
 
 const TideConfigGroup tide_step_open_options = TIDE_ITEM_GROUP("readings.fields: open", open_options);

@@ -227,11 +227,11 @@ static const TideConfigOption kafka_options[] = {
     {"start", TIDE_CONFIG_CUSTOM, .default_text = "earliest",
      .form = "`earliest`, `latest`, or a time such as `2026-01-01T00:00:00Z`", .parse = parse_start,
      .print = print_start,
-     .sentence = "Where a group without committed offsets starts. With latest, Kafka's own default, tidemark would "
-                 "skip messages sent before the first start."},
+     .sentence = "Starting point of a group without committed offsets. With latest, Kafka's own default, tidemark "
+                 "would skip messages sent before the first start."},
     {"on_lost_offsets", TIDE_CONFIG_CHOICE, AT(kafka.on_lost_offsets), .choices = lost_offsets_policies,
      .default_text = "halt",
-     .sentence = "What happens when retention deleted messages before tidemark read them. halt stops the partition "
+     .sentence = "Reaction to messages that retention deleted before tidemark read them. halt stops the partition "
                  "until an operator decides; continue reads on from the oldest message that is left. The lost messages "
                  "are counted and logged in both cases."},
     {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
@@ -516,9 +516,9 @@ static const TideConfigOption readings_options[] = {
                  "fields of the readings."},
     {"on_missing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.layout.on_missing), .default_text = "reject",
      .choices = missing_policies,
-     .sentence = "What happens if a member of `root` or `each` is absent or null. reject rejects the message. skip "
-                 "reads nothing there and counts one reading that no table uses. reading uses the object without that "
-                 "member as a reading."},
+     .sentence =
+         "Handling of an absent or null member of `root` or `each`. reject rejects the message. skip reads nothing "
+         "there and counts one reading that no table uses. reading uses the object without that member as a reading."},
     {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "How a line is written, with `format: csv`."},
     {"influx", TIDE_CONFIG_SECTION, .section = &influx_group,
      .sentence = "Names of tags and fields, with `format: influx`."},
@@ -547,7 +547,7 @@ static const TideConfigOption readings_options[] = {
      .sentence = "Maximum number of readings in a message."},
     {"on_bad_message", TIDE_CONFIG_CHOICE, OF_READINGS(on_bad_message), .default_text = "dead_letter",
      .choices = bad_message_policies,
-     .sentence = "What happens to a message that cannot be used. dead_letter keeps it as a dead letter. stop halts its "
+     .sentence = "Handling of a message that cannot be used. dead_letter keeps it as a dead letter. stop halts its "
                  "partition until an operator decides. skip counts, logs and discards it."},
     {"on_bad_reading", TIDE_CONFIG_CHOICE, OF_READINGS(decode.on_bad_reading), .default_text = "message",
      .choices = bad_reading_policies,
@@ -681,7 +681,7 @@ static const TideConfigOption service_options[] = {
      .sentence = "Format of the log. auto logs to the journal under systemd, otherwise as text to standard error."},
     {"startup", TIDE_CONFIG_CHOICE, AT(service.startup), .default_text = "wait", .choices = startups,
      .sentence =
-         "What happens at startup if a topic, table or family is missing, or Kafka denies access. wait reports the "
+         "Behaviour at startup if a topic, table or family is missing, or Kafka denies access. wait reports the "
          "problem and retries; fail exits with an error. Both wait for an unreachable server: fail waits a minute for "
          "HBase, and `kafka.max_poll_interval` plus 15 s for Kafka's group. `run --until-end` always uses fail."},
 };

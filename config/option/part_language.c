@@ -112,13 +112,13 @@ static const TideConfigOption field_options[] = {
     {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, TIDE_ROW_KEY_MAX_BYTES,
      .sentence = "Width in bytes. A shorter value is padded."},
     {"pad", TIDE_CONFIG_STRUCTURE, .form = "one character (ASCII), or a byte as `{ hex: \"00\" }`",
-     .default_text = "Padding character. It carries no meaning: with \"0\", 7 and 007 are the same.",
-     .sentence = "What a value is padded with. It is without meaning: with \"0\", 7 and 007 are the same."},
+     .default_text = "\" \"",
+     .sentence = "Padding character. It carries no meaning: with \"0\", 7 and 007 are the same."},
     {"align", TIDE_CONFIG_CHOICE, OF_PART(value.pad_left), .choices = alignments,
      .sentence = "Side of the width on which the value is. Default: right with `pad: \"0\"`, otherwise left."},
     {"long", TIDE_CONFIG_CHOICE, OF_PART(value.cut), .default_text = "reject", .choices = long_values,
-     .sentence = "What happens to a value longer than the width. reject rejects the message. cut cuts the value, so "
-                 "that values with the same beginning share a key."},
+     .sentence = "Handling of a value longer than the width. reject rejects the message. cut cuts the value, so that "
+                 "values with the same beginning share a key."},
     {"case", TIDE_CONFIG_CHOICE, OF_PART(spelling.text_case), .default_text = "as_is",
      .choices = tide_text_case_choices, .sentence = "Changes the case of the letters A to Z."},
     {"strip_spaces", TIDE_CONFIG_BOOLEAN, OF_PART(spelling.strip_spaces), .default_text = "false",
@@ -127,8 +127,8 @@ static const TideConfigOption field_options[] = {
      .sentence = "Writes the part backwards, including padding. The end that changes fastest then leads, which spreads "
                  "the rows."},
     {"separator", TIDE_CONFIG_CHOICE, OF_PART(value.escape), .default_text = "reject", .choices = separators,
-     .sentence = "What happens to a value that contains the text that follows it in the key. The message is rejected, "
-                 "or the value is escaped. Escaping allows any value and keeps the order."},
+     .sentence = "Handling of a value that contains the text that follows it in the key. reject rejects the message. "
+                 "escape escapes the value, which allows any value and keeps the order."},
     {"range", TIDE_CONFIG_STRUCTURE, .form = "`[MIN, MAX]`, whole numbers",
      .sentence = "Range for integers. A value outside it rejects the message. `regions` are split evenly over it."},
     {"default", TIDE_CONFIG_STRUCTURE,

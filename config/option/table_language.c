@@ -63,9 +63,8 @@ static const TideConfigOption table_options[] = {
          "cell. replace makes the row exactly the newest reading, at the cost of a delete marker per write. packed "
          "keeps the newest reading in one cell. none makes a history table, with a row per reading."},
     {"tombstone", TIDE_CONFIG_CHOICE, OF_TABLE(tombstone), .default_text = "ignore", .choices = tombstone_policies,
-     .sentence =
-         "What a message without a value does in a latest table. ignore does nothing. delete deletes the row of its "
-         "key up to the message's time, if the message meets those conditions of `when` that do not need the value."},
+     .sentence = "Effect of a message without a value in a latest table. ignore does nothing. delete deletes the row "
+                 "of its key up to the message's time. Conditions of `when` that do not need the value must be met."},
     {"index_of", TIDE_CONFIG_STRING, OF_TABLE(index_of), .example = "METRIC",
      .sentence = "Makes this latest table an index of another table. An index row is sent after the reading's row "
                  "there is acknowledged, and contains the time of the newest reading."},
@@ -123,7 +122,8 @@ static const TideConfigOption columns_options[] = {
                  "used by another entry of the table, the key or the time. In a pattern, `*` matches any text and `?` "
                  "one character; a pattern skips fields that an entry names."},
     {"nulls", TIDE_CONFIG_CHOICE, OF_COLUMNS(nulls), .default_text = "skip", .choices = null_policies,
-     .sentence = "What a null field does: no cell (skip), an empty cell (empty), or the message is rejected (reject)."},
+     .sentence =
+         "Handling of a null field: no cell (skip), an empty cell (empty), or the message is rejected (reject)."},
     {"key_fields", TIDE_CONFIG_BOOLEAN, OF_COLUMNS(with_key_fields), .default_text = "false",
      .sentence = "Whether \"*\" and patterns include the fields of the key and the time."},
     {"encode", TIDE_CONFIG_CHOICE, OF_COLUMNS(encoding), .default_text = "text", .choices = value_encodings,

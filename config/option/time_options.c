@@ -51,11 +51,11 @@ static const TideConfigOption time_options[] = {
     {"zone", TIDE_CONFIG_ZONE, AT(zone), .example = "Europe/Berlin",
      .sentence = "Time zone of times that do not contain one: a name, UTC, or an offset such as \"+02:00\"."},
     {"ambiguous", TIDE_CONFIG_CHOICE, AT(on_ambiguous), .example = "record", .choices = ambiguous_policies,
-     .sentence = "Which moment is meant by a local time that occurs twice, when clocks are set back. The default, "
-                 "record, takes the moment that fits the record's time. A moment fits if the record is later by less "
-                 "than the time between the two (usually an hour). It also fits if the record is earlier by at most "
-                 "`max_future` and half of that hour. If both or neither fit, the reading is rejected: with 10m, a "
-                 "reading of the first pass that arrives more than 50 minutes late."},
+     .sentence = "Meaning of a local time that occurs twice, when clocks are set back. The default, record, takes the "
+                 "moment that fits the record's time. A moment fits if the record is later by less than the time "
+                 "between the two (usually an hour). It also fits if the record is earlier by at most `max_future` and "
+                 "half of that hour. If both or neither fit, the reading is rejected: with 10m, a reading of the first "
+                 "pass that arrives more than 50 minutes late."},
     {"date", TIDE_CONFIG_SECTION, .section = &date_group,
      .sentence = "Source of the date for a time of day. Default: the record's time in the zone."},
     {"plus", TIDE_CONFIG_SECTION, .section = &plus_group,
@@ -73,9 +73,9 @@ static const TideConfigOption time_options[] = {
          "hide all later ones in a latest table. It also applies against the host clock, unless the broker set the "
          "record time. Choose it above the drift of clocks and below the smallest time zone error."},
     {"on_future", TIDE_CONFIG_CHOICE, AT(on_future), .default_text = "reject", .choices = future_policies,
-     .sentence = "What happens to a reading that exceeds `max_future`. history keeps it out of latest tables only; "
-                 "other tables accept it up to ten years ahead. A reading that no other table uses is rejected, and so "
-                 "is one that is ahead of the host clock only."},
+     .sentence = "Handling of a reading that exceeds `max_future`. history keeps it out of latest tables only; other "
+                 "tables accept it up to ten years ahead. A reading that no other table uses is rejected, and so is "
+                 "one that is ahead of the host clock only."},
 };
 
 const TideConfigGroup tide_time_options = {"readings.time", "When was it measured?", "format", time_options,

@@ -714,7 +714,7 @@ static const TideOption init_options[] = {
      "an option of 'readings', such as csv.skip_lines=2 or 'null_values=[\"\", NA]'; may be given several times"},
     {"as-is", NULL, TIDE_FLAG(InitOptions, as_is), "do not look for readings inside messages or texts"},
     {"schema", "FILE", TIDE_TEXT(InitOptions, schema),
-     "for avro: schema of all messages; for protobuf: descriptor set (protoc --include_imports --descriptor_set_out)"},
+     "for avro: schema of all messages; for protobuf: descriptor set with imports, from protoc"},
     {"registry", "URL", TIDE_TEXT(InitOptions, registry.url),
      "for avro, instead of '--schema': registry of the schemas that messages name by number"},
     {"registry-user", "NAME", TIDE_TEXT(InitOptions, registry.user), "user of the registry (anonymous)"},
