@@ -1,5 +1,6 @@
 /* Life cycle and main loop of a consumer: poll, take in, seal, collect completions. Its components are in intake.h,
- * dead_letter_desk.h, pauses.h, consumer_commits.h and consumer_status.h; consumer_assignment.c handles rebalances. */
+ * consumer_dead_letters.h, pauses.h, consumer_commits.h and consumer_status.h; consumer_assignment.c handles
+ * rebalances. */
 #include "consumer/consumer_private.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -28,7 +29,7 @@ static void
 mark_sources(TideConsumer *consumer, const TideBatch *batch)
 {
   if (G_UNLIKELY(batch->delivery.poison.len > 0)) {
-    tide_dead_letter_desk_take_refused(&consumer->desk, batch);
+    tide_consumer_dead_letters_take_refused(&consumer->letters, batch);
     return;
   }
   gsize n_sources;
@@ -46,7 +47,7 @@ gboolean
 tide_consumer_take_completed(TideConsumer *consumer, gint64 deadline_us)
 {
   consumer->write_latency.now_epoch_ms = tide_wall_clock_epoch_ms();
-  gboolean any_dead_letters = tide_dead_letter_desk_take_completed(&consumer->desk);
+  gboolean any_dead_letters = tide_consumer_dead_letters_take_completed(&consumer->letters);
   TideBatch *batch = tide_completion_queue_take(&consumer->completions, any_dead_letters ? 0 : deadline_us);
   if (batch == NULL && !any_dead_letters)
     return FALSE;
@@ -201,7 +202,7 @@ run_rounds(TideConsumer *consumer)
     tide_pauses_check_operator(&consumer->pauses);
     more = take_messages(consumer, more ? 0 : poll_timeout_ms(due_us, now_us)) == MESSAGES_A_ROUND &&
            !tide_budget_is_spent_racy(consumer->context.budget);
-    tide_dead_letter_desk_note_messages(&consumer->desk);
+    tide_consumer_dead_letters_note_messages(&consumer->letters);
     tide_consumer_take_completed(consumer, 0);
     TidePressure pressure = consumer->pauses.memory_paused ? TIDE_PRESSURE_FLUSH
                             : more                         ? TIDE_PRESSURE_NONE
@@ -318,7 +319,7 @@ run_consumer(gpointer data)
   run_rounds(consumer);
   drain(consumer);
   tide_intake_report_unlogged(&consumer->intake);
-  tide_dead_letter_desk_report_unlogged(&consumer->desk);
+  tide_consumer_dead_letters_report_unlogged(&consumer->letters);
   tide_input_close(consumer->input);
 }
 
@@ -402,24 +403,24 @@ init_intake(TideConsumer *consumer)
                               .metrics = context->metrics,
                               .accumulator = consumer->accumulator,
                               .pauses = &consumer->pauses,
-                              .desk = &consumer->desk};
+                              .letters = &consumer->letters};
   tide_intake_init(&consumer->intake, &intake);
 }
 
 static void
-init_desk(TideConsumer *consumer)
+init_dead_letters(TideConsumer *consumer)
 {
   const TideConsumerContext *context = &consumer->context;
-  TideDeadLetterDeskContext desk = {.partitions = consumer->partitions,
-                                    .assignments = &consumer->assignments,
-                                    .budget = context->budget,
-                                    .dead_letters = context->dead_letters,
-                                    .mapping = consumer->intake.mapping,
-                                    .accumulator = consumer->accumulator,
-                                    .pauses = &consumer->pauses,
-                                    .wake = wake,
-                                    .wake_data = consumer};
-  tide_dead_letter_desk_init(&consumer->desk, &desk);
+  TideConsumerDeadLettersContext letters = {.partitions = consumer->partitions,
+                                            .assignments = &consumer->assignments,
+                                            .budget = context->budget,
+                                            .dead_letters = context->dead_letters,
+                                            .mapping = consumer->intake.mapping,
+                                            .accumulator = consumer->accumulator,
+                                            .pauses = &consumer->pauses,
+                                            .wake = wake,
+                                            .wake_data = consumer};
+  tide_consumer_dead_letters_init(&consumer->letters, &letters);
 }
 
 static void
@@ -454,7 +455,7 @@ tide_consumer_new(const TideConsumerContext *context, guint32 index, GError **er
   tide_completion_queue_init(&consumer->completions, wake, consumer);
   init_accumulator(consumer);
   init_intake(consumer);
-  init_desk(consumer);
+  init_dead_letters(consumer);
   TideInputHandlers handlers = tide_consumer_input_handlers(consumer);
   consumer->input = context->open_input(index, &handlers, context->input_data, error);
   if (consumer->input == NULL) {
@@ -539,7 +540,7 @@ tide_consumer_free(TideConsumer *consumer)
   tide_accumulator_free(consumer->accumulator);
   tide_intake_clear(&consumer->intake);
   tide_completion_queue_clear(&consumer->completions);
-  tide_dead_letter_desk_clear(&consumer->desk);
+  tide_consumer_dead_letters_clear(&consumer->letters);
   for (guint i = 0; i < consumer->partitions->len; i++)
     tide_partition_free(tide_consumer_partition(consumer, i), consumer->context.budget);
   g_ptr_array_unref(consumer->partitions);

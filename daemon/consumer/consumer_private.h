@@ -56,7 +56,7 @@ struct TideConsumer {
   TideAssignments assignments;
   TidePauses pauses;
   TideIntake intake;
-  TideDeadLetterDesk desk;
+  TideConsumerDeadLetters letters;
   TideConsumerCommits commits;
   TideRewinds rewinds;
   gboolean commit_lost; /* marks not committed when their partitions went, since the last assignment */

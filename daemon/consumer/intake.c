@@ -130,7 +130,7 @@ handle_bad_message(TideIntake *intake, TidePartition *partition, const TideMessa
       break;
     }
     log_bad_message(intake, partition, message, reject, "it becomes a dead letter");
-    tide_dead_letter_desk_take_message(intake->context.desk, partition, message, reject);
+    tide_consumer_dead_letters_take_message(intake->context.letters, partition, message, reject);
     break;
   }
   case TIDE_BAD_MESSAGE_STOP:
@@ -149,7 +149,7 @@ handle_bad_readings(TideIntake *intake, const TidePartition *partition, const Ti
                   skip ? "skipping the reading and writing the message's other readings"
                        : "the reading becomes a dead letter, the message's other readings are written");
   if (!skip)
-    tide_dead_letter_desk_take_readings(intake->context.desk, ref, message, mapped);
+    tide_consumer_dead_letters_take_readings(intake->context.letters, ref, message, mapped);
 }
 
 /* Assigns the slots of dated tables to rows. Returns NULL, or the row whose table did not get a slot. */
@@ -200,19 +200,17 @@ static void
 log_fields(TideIntake *intake)
 {
   const TideFieldUse *use = &intake->field_use;
-  g_autofree char *left = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
+  g_autofree char *unused = tide_field_use_names(use, intake->mapping, TIDE_FIELDS_LEFT);
   /* With several sources, one may not have sent anything yet; a narrowed configuration also lacks fields. */
   const TideConfig *config = intake->context.config;
   gboolean is_complete = config->sources->len == 1 && !config->is_narrowed;
   g_autofree char *absent = is_complete ? tide_field_use_names(use, intake->mapping, TIDE_FIELDS_ABSENT) : NULL;
-  if (left != NULL)
-    tide_log(TIDE_LOG_INFO, "fields-unused",
-             "of the first %" G_GUINT64_FORMAT " readings, no table takes the fields: %s", use->n_readings, left);
+  g_autofree char *readings = tide_count_of(use->n_readings, "reading", NULL);
+  if (unused != NULL)
+    tide_log(TIDE_LOG_INFO, "fields-unused", "no table uses these fields of the first %s: %s", readings, unused);
   if (absent != NULL)
     tide_log(TIDE_LOG_WARNING, "fields-absent",
-             "none of the first %" G_GUINT64_FORMAT " readings has the fields that the configuration asks for: %s; are "
-             "they spelt as the readings have them?",
-             use->n_readings, absent);
+             "the first %s have none of these configured fields: %s; check their spelling", readings, absent);
   intake->fields_logged = TRUE;
   tide_field_use_clear(&intake->field_use);
 }

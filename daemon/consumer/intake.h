@@ -4,7 +4,7 @@
  * Threads: the owning consumer's only. */
 #pragma once
 
-#include "consumer/dead_letter_desk.h"
+#include "consumer/consumer_dead_letters.h"
 #include "mapping/field_use.h"
 
 G_BEGIN_DECLS
@@ -18,7 +18,7 @@ typedef struct TideIntakeContext {
   TideMetrics *metrics;
   TideAccumulator *accumulator;
   TidePauses *pauses;
-  TideDeadLetterDesk *desk;
+  TideConsumerDeadLetters *letters;
 } TideIntakeContext;
 
 /* Counters of one table: what expired before it was written, and rows too far in the future. */

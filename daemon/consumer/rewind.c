@@ -67,7 +67,7 @@ tide_rewind_ask(TidePartition *partition, TideRewindReason reason, gint64 now_us
   *since_us = now_us;
 }
 
-/* ---- what completed batches mean ---- */
+/* ---- consequences of completed batches ---- */
 
 TideDoubt *
 tide_rewind_inherited_by_row(const TideAssignments *assignments, const TideBatch *batch)

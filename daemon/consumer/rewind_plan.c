@@ -75,7 +75,7 @@ tide_rewind_describe(const TideRewind *rewind, gint64 offset, gint64 now_us)
                          offset, remaining_s, tide_rewind_kinds[tide_rewind_reason(rewind)].text);
 }
 
-/* ---- what is held ---- */
+/* ---- held messages ---- */
 
 /* Index of @sequence in @held, or where it would be inserted. */
 static guint
@@ -171,7 +171,7 @@ tide_rewind_restart(TideRewind *rewind, gint64 offset, guint32 shift, gint64 now
   rewind->is_due = FALSE;
 }
 
-/* ---- dead letters that are kept ---- */
+/* ---- kept dead letters ---- */
 
 /* Index of a dead letter in @letters, or where it would be inserted. */
 static guint
@@ -267,7 +267,7 @@ tide_rewind_add_letter(TideRewind *rewind, gint64 offset, gint32 reading_index, 
   return TRUE;
 }
 
-/* ---- what had ended ---- */
+/* ---- ended messages ---- */
 
 gboolean
 tide_rewind_has_ended(const TideRewind *rewind, gint64 offset)

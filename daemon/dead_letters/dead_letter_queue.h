@@ -62,11 +62,11 @@ struct TideDeadLetterJob {
   TideDeadLetter dead_letter; /* points into memory, except for literals */
   TideBuffer memory;          /* owned: target of dead_letter's pointers */
   TideBuffer row;       /* owned: with must_read, the encoded row that HBase refused, in case the original is gone */
-  gint64 charged_bytes; /* the dead letters': what the budget holds for it */
-  gint64 beyond_end_us; /* the dead letters': since when its partition ends before it; 0: it does not */
-  guint32 n_failures;   /* the dead letters': times it could not be kept */
-  gboolean must_be_sent_alone; /* the dead letters': the topic refused a batch that it was in for its size */
-  gboolean is_kept;            /* durable: the message ends as dead-lettered. FALSE: it was given up, and comes again */
+  gint64 charged_bytes; /* the queue's: charged to the budget */
+  gint64 beyond_end_us; /* the queue's: since when its partition has ended before it; 0: it does not */
+  guint32 n_failures;   /* the queue's: failed attempts to keep it */
+  gboolean must_be_sent_alone; /* the queue's: the topic refused its batch for the size */
+  gboolean is_kept; /* durable, so its message ends as dead-lettered; FALSE: cancelled, and its message is read again */
 };
 
 /**

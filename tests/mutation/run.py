@@ -28,7 +28,7 @@ FLOW = ("kafka", "gateway", "tables", "mapping", "write", "rows", "dead_letters"
 WIDER = {
     tuple(f"daemon/{room}/" for room in FLOW): [["unit/delivery-model", "unit/equal-times-model", "unit/accumulator", "unit/lanes*", "unit/row-buffer*",
                       "unit/bisect", "unit/partition", "unit/consumer*", "unit/pauses",
-                      "unit/intake", "unit/dead-letter-desk", "unit/dead-letter-queue*",
+                      "unit/intake", "unit/consumer-dead-letters", "unit/dead-letter-queue*",
                       "unit/message-dead-letters",
                       "unit/mapping*"],
                      ["fault/pipeline*", "fault/dead-letter-queue", "fault/row-trial", "fault/regions", "fault/membership",

@@ -507,7 +507,7 @@ class Load(LoadCase):
 
     def test_fields_that_are_asked_for_in_vain(self) -> None:
         """Only those that something of the load asks for: not the time's, whose place is that of the row, nor another source's."""
-        complaint = "none of the first 10000 readings has the fields that the configuration asks for: "
+        complaint = "the first 10,000 readings have none of these configured fields: "
         path = self.write("a.jsonl", lines(0, 10_050))
         tables = {"METRIC": {"key": self.key, "columns": {"family": "M", "from": ["v", "volts"]}}}
         self.changes = {"tables": tables}

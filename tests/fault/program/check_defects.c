@@ -470,7 +470,7 @@ state_directory_of_another_process(CheckScene *scene)
   lock_file(scene, "taken-state/tidemark.lock");
 }
 
-#define AWAY "tried again"
+#define AWAY "retrying"
 #define NO_GATEWAY "gateway unavailable"
 #define REFUSED "gateway refused"
 #define WAITS "waiting for it"

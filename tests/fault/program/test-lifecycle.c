@@ -149,7 +149,7 @@ PIPELINE_TEST("/lifecycle/stop/E2-while-hbase-is-stuck")
   pipeline_produce_mixture(fixture, N_STEPS);
   pipeline_fixture_wait_hits(fixture, id, 2);
   g_assert_cmpint(daemon_process_stop_for_code(&process), ==, EXIT_TEMPFAIL);
-  daemon_process_wait_log(&process, "messages unfinished");
+  daemon_process_wait_log(&process, "messages unfinished and not committed");
   daemon_process_wait_log(&process, " messages are left for the next start, which reads them again; ");
   g_autofree char *log = daemon_process_log(&process);
   (void)assert_ends_add_up(log);
@@ -216,7 +216,7 @@ PIPELINE_TEST("/lifecycle/stop-2/E2-while-all-gateways-are-gone")
   g_auto(DaemonProcess) process = daemon_process_start_ready(fixture, SHORT_DRAIN);
   scripted_gateway_kill(fixture->gateways[0]);
   pipeline_produce_mixture(fixture, N_STEPS);
-  daemon_process_wait_log(&process, "not usable");
+  daemon_process_wait_log(&process, "gateway unavailable");
   int exit_code = daemon_process_stop_for_code(&process);
   g_assert_true(exit_code == EXIT_TEMPFAIL || exit_code == 0); /* 0: stopped before it had taken a message */
   assert_committed(fixture, 0);
@@ -236,7 +236,7 @@ PIPELINE_TEST("/lifecycle/stop-3/E2-during-the-start")
   scripted_gateway_kill(fixture->gateways[0]);
   g_auto(DaemonProcess) process =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .yaml = LONG_DRAIN});
-  daemon_process_wait_log(&process, "not usable");
+  daemon_process_wait_log(&process, "gateway unavailable");
   daemon_process_stop(&process);
   daemon_process_wait_log(&process, "stopped: nothing was read");
 }

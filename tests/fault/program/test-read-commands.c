@@ -164,7 +164,8 @@ FIXTURE_TEST("/read-commands/U1/a-field-behind-one-that-is-not-given-restricts")
                 "direction,limit,columns,cells_from,cells_before,filter,range,start,stop,start_hex,stop_hex\n"
                 "forward,,,,,\"RowFilter (=, 'substring:d1')\",1,,,,\n");
   assert_error(fixture, "scan PLACE device=d1 --plan", 0, "the whole table 'PLACE' for these rows: its key is ");
-  assert_error(fixture, "scan PLACE device=d1", 0, "omitted from 'PLACE': 1 row with keys that do not match the declared scheme");
+  assert_error(fixture, "scan PLACE device=d1", 0,
+               "omitted from 'PLACE': 1 row with keys that do not match the declared scheme");
   assert_error(fixture, "latest PLACE device=d1", 0, "the whole table 'PLACE' for these rows: its key is ");
   g_auto(ProgramDone) latest = run_program(fixture->config_path, "latest PLACE device=d2 --raw -f csv");
   g_auto(GStrv) lines = g_strsplit(latest.output, "\n", -1);

@@ -406,7 +406,7 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/D27-hbase-that-does-not-come")
   TideScriptedFault failing = {.kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_TABLE_EXISTS, .message = "no master"};
   scripted_gateway_add_fault(fixture->gateways[0], &failing);
   static const char no_gateway[] = "cannot start: no gateway is usable: ",
-                    limit[] = "for 60 s for it: check that HBase";
+                    limit[] = "waited 60 s for it: check that HBase";
   const struct {
     DaemonProcessOptions options;
     const char *said;

@@ -1,5 +1,5 @@
 /* What becomes of a message that was read, by its content and by what the configuration decides: between a partition,
- * accumulator and a desk for dead letters, and without a place where it was read. */
+ * accumulator and a letters for dead letters, and without a place where it was read. */
 #include "consumer/intake.h"
 #include "consumer/rewind.h"
 
@@ -31,7 +31,7 @@ static const char dated[] = CONFIG("", "DATA_{yyyyMMdd}", DEAD_LETTERS);
 
 typedef struct Fixture {
   BareConsumer bare;
-  TideDeadLetterDesk desk;
+  TideConsumerDeadLetters letters;
   TideIntake intake;
   TidePartition *partition;
   gint64 record_ms; /* the record's own time, of what is taken */
@@ -50,16 +50,16 @@ set_up(Fixture *fixture, gconstpointer options)
                               .metrics = bare->flow.metrics,
                               .accumulator = bare->accumulator,
                               .pauses = &bare->pauses,
-                              .desk = &fixture->desk};
+                              .letters = &fixture->letters};
   tide_intake_init(&fixture->intake, &intake);
-  TideDeadLetterDeskContext desk = {.partitions = bare->partitions.list,
-                                    .assignments = &bare->partitions.assignments,
-                                    .budget = &bare->flow.budget,
-                                    .dead_letters = bare->dead_letters,
-                                    .mapping = fixture->intake.mapping,
-                                    .accumulator = bare->accumulator,
-                                    .pauses = &bare->pauses};
-  tide_dead_letter_desk_init(&fixture->desk, &desk);
+  TideConsumerDeadLettersContext letters = {.partitions = bare->partitions.list,
+                                            .assignments = &bare->partitions.assignments,
+                                            .budget = &bare->flow.budget,
+                                            .dead_letters = bare->dead_letters,
+                                            .mapping = fixture->intake.mapping,
+                                            .accumulator = bare->accumulator,
+                                            .pauses = &bare->pauses};
+  tide_consumer_dead_letters_init(&fixture->letters, &letters);
   fixture->partition = bare_consumer_partition(bare, 0);
   fixture->record_ms = RECORD_MS;
 }
@@ -67,7 +67,7 @@ set_up(Fixture *fixture, gconstpointer options)
 static void
 tear_down(Fixture *fixture, gconstpointer options)
 {
-  tide_dead_letter_desk_clear(&fixture->desk);
+  tide_consumer_dead_letters_clear(&fixture->letters);
   tide_intake_clear(&fixture->intake);
   bare_consumer_tear_down(&fixture->bare);
 }
@@ -296,7 +296,7 @@ test_H3_message_that_was_taken_before_has_its_dead_letter(Fixture *fixture, gcon
   take(fixture, 6, GOOD);
   assert_made(fixture, 1, 1);
   bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
   tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
   take(fixture, 5, "[{\"host\":\"c\",\"v\":3},{\"host\":\"c\",\"v\":3}," GOOD "]"); /* the first is not kept */
   assert_made(fixture, 1, 1);
@@ -304,7 +304,7 @@ test_H3_message_that_was_taken_before_has_its_dead_letter(Fixture *fixture, gcon
   assert_made(fixture, 0, 2);
   for (guint i = 0; i < 2; i++)
     bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
   tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
   take(fixture, 6, GOOD); /* and is written although all of it is kept */
   assert_made(fixture, 1, 0);
@@ -326,14 +326,14 @@ test_many_dead_letters_are_one_beside_a_kept_one(Fixture *fixture, gconstpointer
   take(fixture, 5, PARTLY_BAD);
   assert_made(fixture, 1, 1);
   bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
   tide_partition_rewind(partition, &fixture->bare.flow.budget, 1, 1);
   take(fixture, 5, many->str);
   assert_made(fixture, 1, 1);
   TideDeadLetterJob *job = bare_dead_letters_take(fixture->bare.dead_letters);
   g_assert_cmpuint(job->n_acks, ==, N_BAD - 1);
   bare_dead_letters_keep(&fixture->bare.flow, job);
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
 }
 
 /* What cannot be kept does not keep a partition from being read again: it is given up, and comes again. */
@@ -351,7 +351,7 @@ test_M4_dead_letters_of_a_rewind_are_given_up(Fixture *fixture, gconstpointer op
   g_assert_true(tide_partition_has_work(partition));
   tide_budget_charge(&fixture->bare.flow.budget, -job->charged_bytes);
   tide_dead_letter_completions_push(job->completions, job);
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
   assert_unfinished(fixture, 1);
   g_assert_false(tide_partition_has_work(partition)); /* nor does a stop wait for what does not come */
   g_assert_true(tide_rewind_prepare(partition, 1));
@@ -360,7 +360,7 @@ test_M4_dead_letters_of_a_rewind_are_given_up(Fixture *fixture, gconstpointer op
   job = bare_dead_letters_take(fixture->bare.dead_letters);
   g_assert_cmpuint(atomic_load(job->owned), ==, job->source.assignment);
   bare_dead_letters_keep(&fixture->bare.flow, job);
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
   g_assert_cmpuint(sum_of(fixture, "tidemark_messages_dead_lettered_total"), ==, 1);
   g_assert_cmpint(tide_partition_position(partition), ==, 6);
 }
@@ -381,7 +381,7 @@ test_no_dead_letter_is_kept_twice(Fixture *fixture, gconstpointer options)
   assert_unfinished(fixture, 2);
   for (guint i = 0; i < 2; i++)
     bare_dead_letters_keep(&fixture->bare.flow, bare_dead_letters_take(fixture->bare.dead_letters));
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
   g_assert_true(tide_rewind_prepare(partition, 1));
   g_assert_cmpint(tide_partition_position(partition), ==, 6);
   partition->offsets.mark = 5; /* as if it was held before them */

@@ -1,6 +1,6 @@
 /* What becomes of messages that cannot be mapped, and of those with rows that HBase refuses: dead letters that nobody
  * keeps but the test, between partitions and accumulator without a consumer. */
-#include "consumer/dead_letter_desk.h"
+#include "consumer/consumer_dead_letters.h"
 #include "consumer/rewind.h"
 
 #include "unit/assert_bytes.h"
@@ -29,7 +29,7 @@ static const char stopping_at_bad[] = CONFIG(", on_bad_message: stop", "dead_let
 typedef struct Fixture {
   BareConsumer bare;
   TideMapping *mapping;
-  TideDeadLetterDesk desk;
+  TideConsumerDeadLetters letters;
 } Fixture;
 
 static void
@@ -38,20 +38,20 @@ set_up(Fixture *fixture, gconstpointer options)
   BareConsumer *bare = &fixture->bare;
   bare_consumer_set_up(bare, options, 1);
   fixture->mapping = tide_mapping_new(bare->flow.config, TIDE_WIRE_BINARY);
-  TideDeadLetterDeskContext context = {.partitions = bare->partitions.list,
-                                       .assignments = &bare->partitions.assignments,
-                                       .budget = &bare->flow.budget,
-                                       .dead_letters = bare->dead_letters,
-                                       .mapping = fixture->mapping,
-                                       .accumulator = bare->accumulator,
-                                       .pauses = &bare->pauses};
-  tide_dead_letter_desk_init(&fixture->desk, &context);
+  TideConsumerDeadLettersContext context = {.partitions = bare->partitions.list,
+                                            .assignments = &bare->partitions.assignments,
+                                            .budget = &bare->flow.budget,
+                                            .dead_letters = bare->dead_letters,
+                                            .mapping = fixture->mapping,
+                                            .accumulator = bare->accumulator,
+                                            .pauses = &bare->pauses};
+  tide_consumer_dead_letters_init(&fixture->letters, &context);
 }
 
 static void
 tear_down(Fixture *fixture, gconstpointer options)
 {
-  tide_dead_letter_desk_clear(&fixture->desk);
+  tide_consumer_dead_letters_clear(&fixture->letters);
   tide_mapping_free(fixture->mapping);
   bare_consumer_tear_down(&fixture->bare);
 }
@@ -100,7 +100,7 @@ refuse_first(Fixture *fixture, guint32 n_rows)
   bare_flow_take_call(&fixture->bare.flow, fixture->bare.accumulator, n_rows, &call);
   tide_batch_add_poison(call.batches[0], 0, 3, "too large");
   TideBatch *batch = bare_consumer_acknowledge(&fixture->bare, &call);
-  tide_dead_letter_desk_take_refused(&fixture->desk, batch);
+  tide_consumer_dead_letters_take_refused(&fixture->letters, batch);
   tide_accumulator_complete(fixture->bare.accumulator, batch, tide_now_us());
 }
 
@@ -121,7 +121,7 @@ static void
 keep_dead_letter(Fixture *fixture, TideDeadLetterJob *job)
 {
   bare_dead_letters_keep(&fixture->bare.flow, job);
-  g_assert_true(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_true(tide_consumer_dead_letters_take_completed(&fixture->letters));
 }
 
 static void
@@ -154,7 +154,8 @@ receive_bad(Fixture *fixture, gint64 offset)
   TideMapped mapped;
   TideReject reject;
   g_assert_false(tide_mapping_apply(fixture->mapping, &message, &mapped, &reject));
-  tide_dead_letter_desk_take_message(&fixture->desk, bare_consumer_partition(&fixture->bare, 0), &message, &reject);
+  tide_consumer_dead_letters_take_message(&fixture->letters, bare_consumer_partition(&fixture->bare, 0), &message,
+                                          &reject);
 }
 
 static void
@@ -172,7 +173,7 @@ test_message_is_kept_whole_before_its_offset_moves(Fixture *fixture, gconstpoint
   g_assert_cmpuint(job->dead_letter.n_headers, ==, 1);
   ASSERT_BYTES(job->dead_letter.headers[0].value, "text");
   g_assert_false(job->must_read);
-  g_assert_false(tide_dead_letter_desk_take_completed(&fixture->desk));
+  g_assert_false(tide_consumer_dead_letters_take_completed(&fixture->letters));
   assert_unfinished(fixture, 1, -1);
   keep_dead_letter(fixture, job);
   assert_unfinished(fixture, 0, 6);
@@ -189,7 +190,7 @@ leave_out_two(Fixture *fixture, TideMessage *message)
       .n_rows = 0, .n_readings = 3, .n_unmatched_readings = 1, .rejects = rejects, .n_rejects = 2, .timestamp_ms = -1};
   TidePartition *partition = bare_consumer_partition(&fixture->bare, 0);
   TideSourceRef ref = tide_partition_begin(partition, &fixture->bare.flow.budget, message->offset, &mapped, FALSE);
-  tide_dead_letter_desk_take_readings(&fixture->desk, ref, message, &mapped);
+  tide_consumer_dead_letters_take_readings(&fixture->letters, ref, message, &mapped);
   return ref;
 }
 
@@ -312,12 +313,12 @@ test_dead_letters_are_told_what_is_new(Fixture *fixture, gconstpointer options)
 {
   receive(fixture, 5, GOOD);
   write_all(fixture, 1);
-  tide_dead_letter_desk_note_messages(&fixture->desk);
-  tide_dead_letter_desk_note_messages(&fixture->desk);
+  tide_consumer_dead_letters_note_messages(&fixture->letters);
+  tide_consumer_dead_letters_note_messages(&fixture->letters);
   receive(fixture, 6, GOOD);
   write_all(fixture, 1);
   receive(fixture, 7, OTHER);
-  tide_dead_letter_desk_note_messages(&fixture->desk);
+  tide_consumer_dead_letters_note_messages(&fixture->letters);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.received), ==, 3);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.written), ==, 2);
 }
@@ -342,7 +343,7 @@ test_R2_what_is_read_again_is_told_once(Fixture *fixture, gconstpointer options)
     g_assert_true(job->is_further == (offset == 5));
     keep_dead_letter(fixture, job);
   }
-  tide_dead_letter_desk_note_messages(&fixture->desk);
+  tide_consumer_dead_letters_note_messages(&fixture->letters);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.received), ==, 2);
   g_assert_cmpuint(atomic_load(&fixture->bare.dead_letters->shared.written), ==, 2);
 }
@@ -369,7 +370,7 @@ test_A2_first_dead_letter_of_what_is_read_again_counts(Fixture *fixture, gconstp
   keep_dead_letter(fixture, job);
 }
 
-#define ADD(path, options, func) g_test_add("/dead-letter-desk/" path, Fixture, options, set_up, func, tear_down)
+#define ADD(path, options, func) g_test_add("/consumer-dead-letters/" path, Fixture, options, set_up, func, tear_down)
 
 int
 main(int argc, char **argv)

@@ -21,7 +21,7 @@ G_BEGIN_DECLS
 #define TIDE_NO_PLACE_FOR_DEAD_LETTERS                                                                                 \
   "no dead-letter file or topic is configured; set dead_letters.file or dead_letters.topic, and restart"
 
-typedef struct TideDeadLetterDeskContext {
+typedef struct TideConsumerDeadLettersContext {
   const GPtrArray *partitions; /* borrowed, all: (element-type TidePartition), by slot */
   const TideAssignments *assignments;
   TideBudget *budget;
@@ -31,35 +31,35 @@ typedef struct TideDeadLetterDeskContext {
   TidePauses *pauses;
   void (*wake)(gpointer data); /* called when a dead letter completes, on any thread */
   gpointer wake_data;
-} TideDeadLetterDeskContext;
+} TideConsumerDeadLettersContext;
 
-typedef struct TideDeadLetterDesk {
-  TideDeadLetterDeskContext context;
+typedef struct TideConsumerDeadLetters {
+  TideConsumerDeadLettersContext context;
   TideDeadLetterCompletions box;
   TideFreshMessages reported; /* reported to the dead letter queue */
   TideLogLimit refused_limit;
-} TideDeadLetterDesk;
+} TideConsumerDeadLetters;
 
-void tide_dead_letter_desk_init(TideDeadLetterDesk *desk, const TideDeadLetterDeskContext *context);
-void tide_dead_letter_desk_clear(TideDeadLetterDesk *desk); /* frees completed dead letters */
+void tide_consumer_dead_letters_init(TideConsumerDeadLetters *letters, const TideConsumerDeadLettersContext *context);
+void tide_consumer_dead_letters_clear(TideConsumerDeadLetters *letters); /* frees completed dead letters */
 /* At the end: logs the number of refused rows that were not logged, unless a later line has reported it. */
-void tide_dead_letter_desk_report_unlogged(TideDeadLetterDesk *desk);
+void tide_consumer_dead_letters_report_unlogged(TideConsumerDeadLetters *letters);
 
 /* Begins @message, which cannot be mapped, and makes a dead letter of it. */
-void tide_dead_letter_desk_take_message(TideDeadLetterDesk *desk, TidePartition *partition, const TideMessage *message,
-                                        const TideReject *reject);
+void tide_consumer_dead_letters_take_message(TideConsumerDeadLetters *letters, TidePartition *partition,
+                                             const TideMessage *message, const TideReject *reject);
 /* Makes dead letters of the rejected readings of @ref's message. */
-void tide_dead_letter_desk_take_readings(TideDeadLetterDesk *desk, TideSourceRef ref, const TideMessage *message,
-                                         const TideMapped *mapped);
+void tide_consumer_dead_letters_take_readings(TideConsumerDeadLetters *letters, TideSourceRef ref,
+                                              const TideMessage *message, const TideMapped *mapped);
 /* Handles the sources of @batch after HBase refused some of its rows. Messages of written rows are acknowledged; the
  * others become dead letters or are read again. */
-void tide_dead_letter_desk_take_refused(TideDeadLetterDesk *desk, const TideBatch *batch);
+void tide_consumer_dead_letters_take_refused(TideConsumerDeadLetters *letters, const TideBatch *batch);
 
 /* Returns TRUE if dead letters had completed; the marks that they moved are not stored yet. */
-gboolean tide_dead_letter_desk_take_completed(TideDeadLetterDesk *desk);
+gboolean tide_consumer_dead_letters_take_completed(TideConsumerDeadLetters *letters);
 
 /* Reports the messages received and written since the last call, which the dead-letter ratio is based on. Once a
  * round. */
-void tide_dead_letter_desk_note_messages(TideDeadLetterDesk *desk);
+void tide_consumer_dead_letters_note_messages(TideConsumerDeadLetters *letters);
 
 G_END_DECLS
