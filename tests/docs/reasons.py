@@ -29,6 +29,7 @@ PROGRAMS_NOT_RUN = {
     "systemctl": "tests/systemd has a systemd of its own",
     "journalctl": "tests/systemd reads a journal of its own; the ids are compared with docs/messages.md here",
     "hbase": "there is no HBase beside this test",
+    "sed": "it changes a copy of the alert rules",
     "kafka-acls": "tests/integration/test_least_rights.py grants what docs/security.md prints, on a real broker",
 }
 
@@ -55,6 +56,8 @@ RUN_AS = [
     ("--readings 10000", "--readings 100"),
     ("-t metrics --late", "-t metrics --readings 200 --late"),
     ("tidemark run ", "tidemark run --until-end "),
+    ("tidemark pause ", "tidemark pause --state-directory . "),
+    ("tidemark resume", "tidemark resume --state-directory ."),
     ("--watch 5", "--watch 1"),
 ]
 
