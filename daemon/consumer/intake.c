@@ -100,8 +100,8 @@ halt_at_bad_message(TideIntake *intake, TidePartition *partition, const TideMess
 {
   const TideConfigSource *source = tide_mapping_source(intake->mapping, message->topic);
   gboolean is_chosen = source->readings->on_bad_message == TIDE_BAD_MESSAGE_STOP;
-  const char *remedy =
-      is_chosen ? "correct the configuration or change on_bad_message, then restart" : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
+  const char *remedy = is_chosen ? "correct the configuration or change on_bad_message, then start again"
+                                 : TIDE_NO_PLACE_FOR_DEAD_LETTERS;
   g_autofree char *why = tide_reject_describe(reject);
   partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset,
