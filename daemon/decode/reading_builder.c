@@ -11,8 +11,10 @@
 #define NAME_BYTES_FACTOR 4u
 
 /* Fields that are repeated in front of readings: of a message as many as have room in the largest one at this many
- * bytes each. A great envelope around many small readings must not fill the memory. */
+ * bytes each, where a long one counts as several, since each row has a copy of it. A great envelope around many small
+ * readings must not fill the memory, nor must a long key of the record. */
 #define BYTES_PER_REPEATED_FIELD 4u
+#define BYTES_AS_ONE_FIELD 128u
 
 /* A name with its number, which stays valid as long as the table of names. */
 typedef struct ExpectedName {
@@ -291,15 +293,27 @@ add_made_field(TideReadingBuilder *builder, const TideField *field)
   return TRUE;
 }
 
+/* @fields: what the next reading has as well as those before. */
+static void
+repeat(TideReadingBuilder *builder, const TideField *fields, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    builder->n_repeated_fields += (fields[i].name.len + fields[i].text.len) / BYTES_AS_ONE_FIELD;
+}
+
 gboolean
 tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_reject)
 {
   if (builder->n_readings >= builder->options->max_readings)
     return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may hold", ret_reject);
   builder->n_repeated_fields += builder->outer->len;
+  if (builder->n_readings > 0) {
+    repeat(builder, (const TideField *)(gconstpointer)builder->outer->data, builder->outer->len);
+    repeat(builder, builder->record_fields, builder->n_record_fields);
+  }
   if (G_UNLIKELY(builder->n_repeated_fields > builder->options->max_message_bytes / BYTES_PER_REPEATED_FIELD))
     return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY,
-                  "what stands around the list takes too much memory with each of its readings", ret_reject);
+                  "what all its readings have in common takes too much memory with each of them", ret_reject);
   tide_buffer_reset(&builder->path);
   gsize known_bytes = builder->n_known * sizeof *builder->known;
   builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);

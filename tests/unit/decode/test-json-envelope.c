@@ -186,3 +186,27 @@ TEST("/json-envelope/what-is-repeated-is-bounded")
   g_assert_false(decoder_fixture_decode(&fixture, tide_bytes(message->str, message->len)));
   g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
 }
+
+/* Nor does one long value around a list, or beside the message: each reading makes a row with a copy of it. */
+TEST("/json-envelope/what-is-long-is-bounded-by-its-length")
+{
+  g_autofree char *value = g_strnfill(10 * 1024, 'x');
+  for (guint is_key = 0; is_key < 2; is_key++) {
+    g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_JSON);
+    decoder_fixture_use(&fixture, "$key");
+    fixture.message.key = is_key ? tide_bytes_of_string(value) : TIDE_BYTES_EMPTY;
+    fixture.options.layout.each = metrics;
+    fixture.options.max_message_bytes = 12 * 1024;
+    /* It counts as 80 fields in each reading but the first: of 3072 there is room for 38 times. */
+    g_autoptr(GString) message = g_string_new(NULL);
+    g_string_printf(message, "{\"o\":\"%s\",\"metrics\":[{}", is_key ? "" : value);
+    for (guint i = 1; i < 38; i++)
+      g_string_append(message, ",{}");
+    g_string_append(message, "]}");
+    g_assert_true(decoder_fixture_decode(&fixture, tide_bytes_of_string(message->str)));
+    g_string_truncate(message, message->len - 2);
+    g_string_append(message, ",{}]}");
+    g_assert_false(decoder_fixture_decode(&fixture, tide_bytes_of_string(message->str)));
+    g_assert_cmpint(fixture.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+  }
+}
