@@ -588,8 +588,11 @@ resolve_senml(TideFieldSteps *steps)
   for (guint i = steps->fields->len; i-- > 0;)
     if (tide_senml_replaces(g_array_index(steps->fields, TideField, i).name))
       remove_field(steps, &g_array_index(steps->fields, TideField, i));
-  for (guint i = 0; i < n_made; i++)
+  for (guint i = 0; i < n_made; i++) {
+    if (!charge(steps, &made[i], sizeof(TideField) + made[i].name.len + made[i].text.len))
+      return FALSE;
     append_field(steps, made[i]);
+  }
   return TRUE;
 }
 

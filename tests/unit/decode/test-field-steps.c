@@ -438,6 +438,22 @@ TEST("/field-steps/fields-that-are-made-are-bounded")
   g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
 }
 
+/* A base field is added to all records that follow. */
+TEST("/field-steps/base-fields-of-senml-are-bounded")
+{
+  g_autofree char *unit = g_strnfill(800, 'u');
+  g_autoptr(GString) message = g_string_new(NULL);
+  g_auto(StepsFixture) fixture = steps_fixture("  max_message_size: 1KiB\n  fields: [{ resolve: senml }]\n");
+  g_string_printf(message, "[{\"bu\":\"%s\",\"bt\":1e9,\"v\":0}", unit);
+  for (guint i = 1; i < 8; i++)
+    g_string_append(message, ",{\"v\":1}");
+  g_autofree char *good = g_strconcat(message->str, "]", NULL), *bad = g_strconcat(message->str, ",{\"v\":1}]", NULL);
+  g_assert_true(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(good)));
+  g_assert_cmpuint(fixture.decoder.n_readings, ==, 8);
+  g_assert_false(decoder_fixture_decode(&fixture.decoder, tide_bytes_of_string(bad)));
+  g_assert_cmpint(fixture.decoder.reject.reason, ==, TIDE_REJECT_TOO_LARGE);
+}
+
 /* A long name around objects without members, from which no field is made. */
 TEST("/field-steps/names-within-texts-are-bounded")
 {
