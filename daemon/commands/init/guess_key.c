@@ -24,15 +24,19 @@ static const char *const names_of_parts[] = {"user",  "port", "slot",      "shar
                                              "iface", "bus",  "interface", "container", "pod",  "process", NULL};
 static const char *const names_of_messages[] = {"message", "msg",         "request", "trace", "span",
                                                 "event",   "correlation", "session", NULL};
+/* What has many things: behind those in the key, where both could begin it. */
+static const char *const names_of_groups[] = {"application", "app",          "template", "profile",
+                                              "tenant",      "organization", "org",      "project",
+                                              "group",       "customer",     "account",  NULL};
 static const char *const names_of_properties[] = {
     "status",   "state", "unit", "units",  "version", "type",    "level", "quality", "value",     "text", "mode",
     "firmware", "count", "seq",  "reason", "comment", "battery", "power", "winddir", "direction", NULL};
 
 /* Of the long form, a reading for each value: what the value is of, beside the value; the second where there is none of
  * the first. */
-static const char *const names_of_metrics[] = {"metric",   "measurement", "parameter", "variable", "quantity", "signal",
-                                               "item",     "point",       "property",  "field",    "n",        "k",
-                                               "observed", "attribute",   "register",  "label",    NULL};
+static const char *const names_of_metrics[] = {
+    "metric", "measurement", "parameter", "variable", "quantity",  "signal",   "item",  "point",     "property",
+    "field",  "n",           "k",         "observed", "attribute", "register", "label", "measurand", NULL};
 static const char *const names_of_kinds[] = {"type", "kind", "code", "what", NULL};
 static const char *const names_of_values[] = {"value", "val", "v", "reading", "result", NULL};
 
@@ -113,6 +117,7 @@ score_of(const TideSurveyField *field)
   score += tide_survey_name_has(field->name, names_of_things) ? 4 : 0;
   score -= tide_survey_name_has(field->name, names_of_messages) ? 4 : 0;
   score -= tide_survey_name_has(field->name, names_of_properties) ? 3 : 0;
+  score -= tide_key_field_is_text(field) && tide_survey_name_has(field->name, names_of_groups) ? 1 : 0;
   score -= is_long(field) ? 2 : 0;
   score -= tells_state(field) ? 8 : 0;
   score -= field->n_present < n_readings ? 1 : 0;

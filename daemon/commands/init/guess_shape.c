@@ -143,6 +143,16 @@ items_of(const TideSurveyField *field, TideBytes items[MAX_ITEMS])
   return kind == TIDE_VALUE_JSON ? split_list(text, items) : 0;
 }
 
+/* Also in quotes. */
+static gboolean
+is_number(TideBytes text)
+{
+  g_autofree char *copy = g_strndup((const char *)text.data, text.len);
+  char *end;
+  (void)g_ascii_strtod(copy, &end);
+  return end > copy && *end == '\0';
+}
+
 /* The values of a list by their place: a time, names, and what was measured. NULL: none is a time. (transfer full) */
 static char *
 positions_of(TideBytes list)
@@ -153,7 +163,7 @@ positions_of(TideBytes list)
   gboolean has_time = FALSE;
   for (guint i = 0; i < n; i++) {
     gboolean is_time = !has_time && is_moment(items[i]);
-    gboolean is_name = items[i].data[-1] == '"';
+    gboolean is_name = items[i].data[-1] == '"' && !is_number(items[i]);
     guint *count = is_name ? &n_names : &n_values;
     g_string_append_printf(names, "%s%s", i > 0 ? ", " : "", is_time ? "ts" : is_name ? "name" : "value");
     if (!is_time && (*count)++ > 0)
@@ -164,9 +174,9 @@ positions_of(TideBytes list)
 }
 
 static gboolean
-guess_positions(Search *search, const TideSurveyField *field, TideBytes list)
+guess_positions(Search *search, const char *path, TideBytes list)
 {
-  g_autofree char *names = positions_of(tide_bytes_from(list, 1)), *path = yaml_of(field->name);
+  g_autofree char *names = positions_of(list);
   return names != NULL && propose(search, g_strdup_printf("each=%s\npositions=[%s]", path, names));
 }
 
@@ -267,7 +277,9 @@ guess_each(Search *search)
       at++;
     if (kind != TIDE_VALUE_JSON || !field->is_nameable || text.len < 3 || text.data[0] != '[')
       continue;
-    if (text.data[at] == '[' && before == NULL && guess_positions(search, field, text))
+    g_autofree char *inner = before != NULL ? g_strconcat(before, "/", field->name, NULL) : g_strdup(field->name);
+    g_autofree char *path = before != NULL && before[0] == '"' ? NULL : yaml_of(inner);
+    if (text.data[at] == '[' && path != NULL && guess_positions(search, path, tide_bytes_from(text, at)))
       return TRUE;
     if (text.data[at] != '{')
       continue;
@@ -275,8 +287,6 @@ guess_each(Search *search)
       return TRUE;
     if (before == NULL && is_reading(search) && !has_value(tide_bytes_from(text, at)))
       continue; /* what belongs to a reading, as the gateways that heard it */
-    g_autofree char *inner = before != NULL ? g_strconcat(before, "/", field->name, NULL) : g_strdup(field->name);
-    g_autofree char *path = before != NULL && before[0] == '"' ? NULL : yaml_of(inner);
     if (path == NULL || !propose(search, g_strdup_printf("each=%s", path)))
       continue;
     search->guess->instead = g_strdup_printf("each=%s\nouter_prefix=outer/", path);

@@ -37,6 +37,11 @@ TEST("/guess-key/rules")
       {"{\"v\":1.5," T0 ",\"device\":{\"id\":\"p7\",\"site\":\"n\"}}", "device/id #"},
       {"{\"v\":1.5," T0 ",\"sensorId\":\"p7\",\"place\":\"n\"}", "sensorId #"},
       {"{\"status\":\"on\"," T0 ",\"rack\":\"r7\",\"v\":1}", "rack #"},
+      /* what has many of them stands behind the thing */
+      {"{\"applicationId\":\"a\",\"deviceId\":\"d1\"," T0 ",\"v\":1}\n{\"applicationId\":\"a\",\"deviceId\":\"d2\"," T0
+       ",\"v\":2}",
+       "deviceId,applicationId #"},
+      {"{\"host\":\"a\",\"measurand\":\"Power\",\"value\":1," T0 "}", "host,measurand #"},
       /* a number only with a name of a thing; a fraction or a sign never */
       {"{\"meter\":4711," T0 ",\"v\":1}", "meter #"},
       {"{\"load\":4711," T0 "}", "-"},

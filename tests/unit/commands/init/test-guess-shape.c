@@ -47,6 +47,8 @@ TEST("/guess-shape/signs")
       {"{\"h\":{\"n\":[1,2],\"temp\":[1,2]}}", NULL, "-"},
       {"{\"v\":[[1795452860,1.5],[1795452861,1.6]]}", NULL, "each=v\npositions=[ts, value]"},
       {"{\"v\":[[1,1.5]]}", NULL, "-"},
+      {"[{\"job\":\"x\",\"values\":[ [1795452860.5,\"1\"], [1795452861.5,\"up\"] ]}]", "each=data/result",
+       "each=data/result/values\npositions=[ts, value]"},
       {"[1795452860,\"a1\",1.5,2]", NULL, "positions=[ts, name, value, value2]"},
       {"\"{\\\"v\\\":1}\"", NULL, "positions=[message]\nfields=[{ open: message, into: \"\" }]"},
       {"{\"o\":\"{\\\"v\\\":1}\"}", NULL, "fields=[{ open: o }]"},
