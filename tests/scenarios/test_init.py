@@ -166,6 +166,7 @@ def test_doubts(scene: Scene) -> None:
     mixed = f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a#","ts":{NOW_MS},"load":2}}\n{{"host":"a","ts":{NOW_MS}}}\n'
     refused = scene.run("init", "--yes", "-c", "rejects.yaml", text=mixed, code=65)
     assert "1 of the samples would be rejected, so nothing is written" in refused, refused
+    assert "'when: { field: value, present: true }'" in refused, refused
     said = scene.run("init", "--yes", "--key", "site", "-c", "site.yaml", text=round_of_machines(1))
     assert "is a guess" not in said, said
     scene.run("init", "--yes", "-c", "machine.yaml", text=round_of_machines(2))

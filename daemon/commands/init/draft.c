@@ -98,7 +98,7 @@ envelope_note(const TideInitDraft *draft)
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
         memchr(value->text.data, '{', value->text.len) != NULL)
       return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
-                             "readings, '--each %s' makes each of them one",
+                             "readings, --each %s makes each of them one",
                              field->shown, word);
   }
   return NULL;
@@ -404,7 +404,7 @@ tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy)
   if (n_lost > 0) {
     g_autofree char *lost = tide_count_of(n_lost, "value", NULL);
     *ret_remedy = g_strdup_printf("name fields that tell them apart with '--key', once for each, or take it as it is "
-                                  "with '%s'",
+                                  "with %s",
                                   said);
     return g_strdup_printf("key '%s' is a guess: of these %u readings, %s would be overwritten by another one's of the "
                            "same key and time",
@@ -415,7 +415,7 @@ tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy)
     return NULL;
   g_autofree char *word = tide_shell_word(rival->name);
   *ret_remedy =
-      g_strdup_printf("if it names the thing, say '--key %s', if it does not, '%s', or give more samples", word, said);
+      g_strdup_printf("if it names the thing, say --key %s, if it does not, %s, or give more samples", word, said);
   return g_strdup_printf("key '%s' is a guess: no value of '%s' (%s, %u different) comes twice in these %u readings",
                          key, rival->shown, tide_key_field_is_text(rival) ? "text" : "whole numbers",
                          tide_survey_n_distinct(rival), n_readings);
@@ -498,7 +498,7 @@ tide_init_draft_notes(const TideInitDraft *draft)
   if (unsure != NULL && !draft->is_key_said)
     g_ptr_array_add(notes,
                     g_strdup_printf("the key has no %s: things that differ in that alone share rows; '--key' again "
-                                    "adds it to '%s'",
+                                    "adds it to %s",
                                     unsure, said));
   if (!has_number(draft))
     g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));

@@ -62,7 +62,8 @@ static gboolean
 is_candidate(const TideSurveyField *field, const GArray *times)
 {
   for (guint i = 0; i < times->len; i++) {
-    if (g_array_index(times, TideTimeGuess, i).field == field)
+    const TideTimeGuess *guess = &g_array_index(times, TideTimeGuess, i);
+    if (field == guess->field || field == guess->date || field == guess->plus)
       return FALSE;
   }
   for (guint i = 0; i < field->values->len; i++) {

@@ -455,3 +455,36 @@ tide_guess_shape(const TideFieldSurvey *survey, TideBytes unread, const GPtrArra
   return guess_root(&search) || guess_steps(&search) || guess_parallel(&search) || guess_each(&search) ||
          guess_named_by_data(&search);
 }
+
+/* ---- values --------------------------------------------------------------------------------------------------------
+ */
+
+static gboolean
+has_decimal_comma(TideBytes text)
+{
+  g_autofree char *copy = g_strndup((const char *)text.data, text.len);
+  char *comma = strchr(copy, ',');
+  if (comma == NULL || !g_ascii_isdigit(comma[1]))
+    return FALSE;
+  *comma = '.';
+  return is_number(tide_bytes_of_string(copy));
+}
+
+gboolean
+tide_guess_decimal_comma(const TideFieldSurvey *survey)
+{
+  gboolean is_found = FALSE;
+  for (guint i = 0; i < survey->fields->len; i++) {
+    const TideSurveyField *field = survey->fields->pdata[i];
+    guint n_commas = 0, n_texts = 0;
+    for (guint k = 0; k < field->values->len; k++) {
+      const TideSurveyValue *value = tide_survey_value(field, k);
+      if (value->kind == TIDE_VALUE_NUMBER && memchr(value->text.data, '.', value->text.len) != NULL)
+        return FALSE;
+      n_texts += value->kind == TIDE_VALUE_STRING && value->text.len > 0 ? 1 : 0;
+      n_commas += value->kind == TIDE_VALUE_STRING && has_decimal_comma(value->text) ? 1 : 0;
+    }
+    is_found = is_found || (n_commas > 0 && n_commas == n_texts);
+  }
+  return is_found;
+}

@@ -29,3 +29,6 @@ gboolean tide_guess_shape(const TideFieldSurvey *survey, TideBytes unread, const
 const char *tide_shape_setting(const GPtrArray *given, const char *name);
 
 G_END_DECLS
+
+/* Whether numbers of CSV have a comma before their fraction: those of a field have, and none has a point. */
+gboolean tide_guess_decimal_comma(const TideFieldSurvey *survey);

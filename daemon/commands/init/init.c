@@ -193,8 +193,10 @@ names_own_schema(const Init *init)
 static TideInitSamples *
 new_samples(const Init *init, GError **error)
 {
+  /* With csv.decimal_comma none is a mistake; the samples tell which. */
+  static char any_but_a_comma[] = ";";
   const InitOptions *options = init->options;
-  gboolean is_own = names_own_schema(init);
+  gboolean is_own = names_own_schema(init), is_csv = options->format == TIDE_FORMAT_CSV;
   g_autofree char *schema = g_strdup(is_own ? init->samples_path : options->schema),
                   *message = g_strdup(options->message);
   g_autofree char *url = g_strdup(options->registry.url), *user = g_strdup(options->registry.user);
@@ -204,7 +206,7 @@ new_samples(const Init *init, GError **error)
                               .schema_file = schema,
                               .message = message,
                               .framing = (TideSchemaFraming)options->framing,
-                              .csv.columns = columns};
+                              .csv = {.columns = columns, .delimiter = is_csv ? any_but_a_comma : NULL}};
   const TideRegistrySettings registry = {.url = url, .user = user, .password.file = password, .ca = ca};
   TideConfig *config = load_places(init, &decode, &registry, error);
   if (config == NULL)
@@ -281,6 +283,9 @@ static void
 guess_shape(Init *init)
 {
   g_autoptr(GPtrArray) tried = g_ptr_array_new_with_free_func(g_free);
+  const TideDecodeOptions *decode = init->samples->decode;
+  if (!init->options->as_is && decode->csv.delimiter != NULL && tide_guess_decimal_comma(init->samples->survey))
+    (void)try_settings(init, "csv.decimal_comma=true");
   gboolean may = !init->options->as_is && (tide_formats[init->options->format].takes & TIDE_TAKES_STRUCTURE) != 0;
   while (may && tried->len < MAX_SHAPES) {
     g_auto(TideShapeGuess) guess = {0};

@@ -19,7 +19,13 @@ note_rejected(TideInitTrial *trial, const TideMapping *mapping, const TideReject
   if (trial->n_rejected++ > 0)
     return;
   tide_reject_resolve_field(&shown, tide_mapping_names(mapping));
-  trial->why = tide_reject_describe(&shown);
+  g_autofree char *why = tide_reject_describe(&shown);
+  trial->why = reject->reason != TIDE_REJECT_NO_CELLS
+                   ? g_steal_pointer(&why)
+                   : g_strconcat(why,
+                                 ": make the file from samples of which each reading has a value, and keep the others "
+                                 "out by 'when', such as 'when: { field: value, present: true }' in each table",
+                                 NULL);
 }
 
 /* A correction of a reading is lost here, too: samples have none, as far as anybody knows. */

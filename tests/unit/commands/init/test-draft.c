@@ -169,11 +169,11 @@ TEST("/draft/refused")
   end(&fixture);
   fixture = draft_of("{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'--each metrics' makes each of them one");
+  assert_said(&fixture, TIDE_ERROR_DATA, "--each metrics makes each of them one");
   end(&fixture);
   fixture = draft_of("{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'--each payload/metrics'");
+  assert_said(&fixture, TIDE_ERROR_DATA, "--each payload/metrics makes");
   end(&fixture);
 }
 
@@ -247,14 +247,14 @@ TEST("/draft/doubts-of-the-key")
                   *of_state = rounds_of_machines(1, "status_text", "");
   assert_doubt(one,
                "key 'site' is a guess: no value of 'machine' (text, 40 different) comes twice in these 40 readings",
-               "if it names the thing, say '--key machine', if it does not, '--key site', or give more samples");
-  assert_doubt(nested, "no value of 'unit/press' (text, 40 different)", "'--key unit/press'");
+               "if it names the thing, say --key machine, if it does not, --key site, or give more samples");
+  assert_doubt(nested, "no value of 'unit/press' (text, 40 different)", "say --key unit/press, ");
   assert_doubt(two, NULL, NULL);
   assert_doubt(of_event, NULL, NULL);
   assert_doubt(of_state, NULL, NULL);
   assert_doubt("{\"site\":\"a\",\"pump\":1,\"ts\":1795452860}\n{\"site\":\"a\",\"pump\":2,\"ts\":1795452861}\n"
                "{\"site\":\"a\",\"pump\":3,\"ts\":1795452862}",
-               "no value of 'pump' (whole numbers, 3 different)", "'--key pump'");
+               "no value of 'pump' (whole numbers, 3 different)", "say --key pump, ");
   /* A number without a name of a thing is what was measured; of one reading nothing is more different than another. */
   assert_doubt("{\"site\":\"a\",\"load\":1,\"ts\":1795452860}\n{\"site\":\"a\",\"load\":2,\"ts\":1795452861}", NULL,
                NULL);
@@ -262,7 +262,7 @@ TEST("/draft/doubts-of-the-key")
   /* Two readings of one thing and moment, which no field tells apart. */
   assert_doubt("{\"host\":\"a\",\"v\":1.5,\"ts\":1795452860}\n{\"host\":\"a\",\"v\":2.5,\"ts\":1795452860}",
                "key 'host' is a guess: of these 2 readings, 1 value would be overwritten by another one's of the",
-               "or take it as it is with '--key host'");
+               "or take it as it is with --key host");
 }
 
 static void

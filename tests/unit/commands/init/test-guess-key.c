@@ -41,6 +41,11 @@ TEST("/guess-key/rules")
       {"{\"applicationId\":\"a\",\"deviceId\":\"d1\"," T0 ",\"v\":1}\n{\"applicationId\":\"a\",\"deviceId\":\"d2\"," T0
        ",\"v\":2}",
        "deviceId,applicationId #"},
+      /* nor is the date of a time of day a part of it */
+      {"{\"dateId\":\"2026-11-23\",\"at\":\"01:02:03\",\"host\":\"a\",\"v\":1}\n{\"dateId\":\"2026-11-23\",\"at\":\"01:"
+       "02:04\","
+       "\"host\":\"a\",\"v\":2}",
+       "host #"},
       {"{\"host\":\"a\",\"measurand\":\"Power\",\"value\":1," T0 "}", "host,measurand #"},
       /* a number only with a name of a thing; a fraction or a sign never */
       {"{\"meter\":4711," T0 ",\"v\":1}", "meter #"},

@@ -67,3 +67,24 @@ TEST("/guess-shape/signs")
   g_autofree char *instead = guessed("{\"id\":1,\"r\":[{\"id\":2}]}", NULL, TRUE);
   g_assert_cmpstr(instead, ==, "each=r\nouter_prefix=outer/");
 }
+
+TEST("/guess-shape/decimal-comma")
+{
+  static const struct {
+    const char *text;
+    gboolean expected;
+  } cases[] = {
+      {"{\"v\":\"1,5\"}\n{\"v\":2}\n{\"v\":\"\"}", TRUE},
+      {"{\"v\":2}", FALSE},
+      {"{\"v\":\"1,5\"}\n{\"v\":\"none\"}", FALSE},
+      {"{\"v\":\"1,500,2\"}", FALSE},
+      {"{\"v\":\"1,\"}", FALSE},
+      /* which would become a text */
+      {"{\"v\":\"1,5\",\"w\":1.5}", FALSE},
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_test_message("%s", cases[i].text);
+    g_autoptr(TideInitSamples) samples = read_samples(cases[i].text);
+    g_assert_cmpint(tide_guess_decimal_comma(samples->survey), ==, cases[i].expected);
+  }
+}
