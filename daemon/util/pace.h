@@ -31,4 +31,16 @@ tide_pace_add(TidePace *pace, guint64 n, gint64 now_us)
                    (gint64)(n * (guint64)(TIDE_NS_PER_US * TIDE_US_PER_S) / pace->per_s);
 }
 
+/* Changes the rate. What was done before then delays the next action as it would have at the new rate. */
+static inline void
+tide_pace_set(TidePace *pace, guint64 per_s, gint64 now_us)
+{
+  gint64 ahead_ns = pace->due_ns - now_us * TIDE_NS_PER_US;
+  if (per_s == pace->per_s)
+    return;
+  if (ahead_ns > 0)
+    pace->due_ns -= ahead_ns - (per_s > 0 ? (gint64)((double)ahead_ns * (double)pace->per_s / (double)per_s) : 0);
+  pace->per_s = per_s;
+}
+
 G_END_DECLS

@@ -66,9 +66,7 @@ void
 tide_lanes_set_rows_per_second(TideLanes *lanes, guint32 rows_per_second)
 {
   tide_mutex_lock(&lanes->lock);
-  lanes->operator.pace.per_s = rows_per_second;
-  if (rows_per_second == 0)
-    lanes->operator.pace.due_ns = 0;
+  tide_pace_set(&lanes->operator.pace, rows_per_second, tide_now_us());
   tide_mutex_unlock(&lanes->lock);
   tide_cond_broadcast(&lanes->work);
 }

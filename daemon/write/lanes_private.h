@@ -149,8 +149,8 @@ tide_lanes_pace_wait_us_locked(const TideLanes *lanes, const TableSlot *slot, gi
 {
   TableSlot *declared = tide_lanes_declared_slot_locked(lanes, slot->table);
   const TideTable *table = slot->table->declared != NULL ? slot->table->declared : slot->table;
-  declared->pace.per_s = atomic_load_explicit(&table->rows_per_second, memory_order_relaxed);
-  return declared->pace.per_s > 0 ? tide_pace_wait_us(&declared->pace, now_us) : 0;
+  tide_pace_set(&declared->pace, atomic_load_explicit(&table->rows_per_second, memory_order_relaxed), now_us);
+  return tide_pace_wait_us(&declared->pace, now_us);
 }
 
 /* The lane to begin a call with; NULL: none. */

@@ -535,6 +535,10 @@ TEST("/pace/what-is-done-together-counts-together")
   tide_pace_add(&pace, 1, now_us);
   g_assert_cmpint(tide_pace_wait_us(&pace, now_us), ==, 201 * TIDE_US_PER_MS + 1);
   g_assert_cmpint(tide_pace_wait_us(&pace, now_us + TIDE_US_PER_S), ==, 0);
+  tide_pace_set(&pace, 100, now_us); /* what is ahead follows the rate */
+  g_assert_cmpint(tide_pace_wait_us(&pace, now_us), ==, 2010 * TIDE_US_PER_MS + 1);
+  tide_pace_set(&pace, 0, now_us);
+  g_assert_cmpint(tide_pace_wait_us(&pace, now_us), ==, 0);
 }
 
 /* ---- units ---- */

@@ -268,6 +268,34 @@ test_rate_of_a_table_is_its_own(Fixture *fixture, gconstpointer data)
   tide_lane_unref(b);
 }
 
+/* The rate of one table, or of all together. */
+static void
+set_rate(Fixture *fixture, gboolean of_table, guint32 rate)
+{
+  fixture->tables[0].rows_per_second = of_table ? rate : 0;
+  tide_lanes_set_rows_per_second(fixture->lanes, of_table ? 0 : rate);
+}
+
+/* What was sent at the old rate is no debt at the new one: a quarter of an hour at a row a second is a millisecond. */
+static void
+test_raised_rate_holds_at_once(Fixture *fixture, gconstpointer data)
+{
+  TideLane *a = lane_of(fixture, 0, "", "");
+  for (gboolean of_table = FALSE; of_table <= TRUE; of_table++) {
+    set_rate(fixture, of_table, 1);
+    submit(fixture, a, LONG_ROWS, 10);
+    assert_takes(fixture, LONG_ROWS);
+    submit(fixture, a, 1, 10);
+    g_assert_false(take_now(fixture, &(TideCall){0}));
+    set_rate(fixture, of_table, 1000000);
+    TideCall call;
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+    tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
+  }
+  g_assert_cmpuint(count_completed(fixture), ==, 4);
+  tide_lane_unref(a);
+}
+
 static void
 test_paused_table_is_not_sent(Fixture *fixture, gconstpointer data)
 {
@@ -412,6 +440,7 @@ main(int argc, char **argv)
   ADD("/lanes/limits-of-calls-change", test_limits_of_calls_change);
   ADD("/lanes/rate-of-all-tables-holds-calls-back", test_rate_of_all_tables_holds_calls_back);
   ADD("/lanes/rate-of-a-table-is-its-own", test_rate_of_a_table_is_its_own);
+  ADD("/lanes/raised-rate-holds-at-once", test_raised_rate_holds_at_once);
   ADD("/lanes/paused-table-is-not-sent", test_paused_table_is_not_sent);
   ADD("/lanes/oldest-row-tells-how-long-rows-wait", test_oldest_row_tells_how_long_rows_wait);
   ADD("/lanes/first-completion-wakes", test_first_completion_wakes);
