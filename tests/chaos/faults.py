@@ -121,6 +121,20 @@ class Scene:
             return ""
         return Plan(member.name, {member.name}, act)
 
+    def pause_daemon(self, choice: int) -> Plan:
+        """An operator pauses a daemon, or what it reads or writes. Its kills and freezes happen beside that."""
+        member = self.fleet.members[choice % len(self.fleet.members)]
+        things = [[], ["--topic", member.daemon.topic], *(["--table", table] for table in self._tables)]
+        what = things[choice // len(self.fleet.members) % len(things)]
+
+        def act() -> str:
+            with self._outage():
+                member.pause(*what)
+                self._wait(OUTAGE_S)
+                member.resume()
+            return " ".join(what) or "everything"
+        return Plan(member.name, {f"pauses of {member.name}"}, act)
+
     def kill_gateway(self, choice: int) -> Plan:
         gateway = self.stack.gateways[choice % len(self.stack.gateways)]
 
@@ -264,6 +278,7 @@ class Conductor:
             "kill -9": scene.kill_daemon,
             "SIGTERM": scene.stop_daemon,
             "freeze": scene.freeze_daemon,
+            "pause": scene.pause_daemon,
             "gateway -9": scene.kill_gateway,
             "broker": scene.freeze_kafka,
             "HBase": scene.freeze_hbase,

@@ -6,6 +6,7 @@ import http.client
 import os
 import re
 import signal
+import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
@@ -116,6 +117,13 @@ class Member:
             self.life.ended_by = f"SIGTERM, exit code {code}"
             return code
 
+    def pause(self, *what: str) -> None:
+        """As an operator does; with nothing named, everything."""
+        self._command("pause", "--config", str(self.daemon.config_path), *what)
+
+    def resume(self) -> None:
+        self._command("resume")
+
     def freeze(self) -> None:
         with self._lock:
             self._frozen = True
@@ -178,6 +186,11 @@ class Member:
         self.start()
 
 
+    def _command(self, name: str, *options: str) -> None:
+        subprocess.run([str(self.daemon.program), name, "--state-directory", self.daemon.environment["STATE_DIRECTORY"], *options],
+                       check=True, capture_output=True, text=True)
+
+
 class Fleet:
     """All members, and the thread that watches them."""
 
@@ -188,6 +201,10 @@ class Fleet:
         self.has_sanitizer = b"__asan_init" in tidemark.read_bytes()
         self.members = [Member(Daemon(tidemark, directory, f"daemon-{index}", config(index), admin), f"daemon {index}",
                                messages_per_s, self.now_s) for index in range(n_daemons)]
+        for index, member in enumerate(self.members):
+            state = directory / f"state-{index}"
+            state.mkdir()
+            member.daemon.environment["STATE_DIRECTORY"] = str(state)
         self._stopping = threading.Event()
         self._watchers = [threading.Thread(target=self._watch, args=(member,), name=member.name, daemon=True)
                           for member in self.members]

@@ -127,6 +127,8 @@ class Proof:
             brokers=self.stack.kafka.address, group=GROUP, topic=TOPIC,
             gateways=self.link.addresses, tables=metric_tables(HISTORY, LATEST),
             changes={
+                # The daemons have state directories, for what is paused; a name there would keep a killed one in the group.
+                "kafka": {"instance": "none"},
                 "hbase": {"call_timeout": "5s", "uncertain_timeout": "20s", "region_refresh": "5s"},
                 "readings": {"on_bad_message": "dead_letter" if self.has_dead_letters else "stop"},
                 "limits": {"memory": f"{BUDGET_MIB}MiB"},
