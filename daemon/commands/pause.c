@@ -19,6 +19,9 @@
 /* StateDirectory= of the installed unit. */
 #define SERVICE_DIRECTORY "/var/lib/tidemark"
 
+/* Kafka has no others in the name of a topic; a pattern may match more. */
+#define TOPIC_LETTERS G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-"
+
 typedef struct PauseOptions {
   GPtrArray *topics;
   GPtrArray *tables;
@@ -76,7 +79,8 @@ check_names(TideCommandCall *call, GError **error)
     options->tables->pdata[i] = (table->declared != NULL ? table->declared : table)->name;
   }
   for (guint i = 0; i < options->topics->len; i++)
-    if (!tide_topic_pattern_any_matches(call->config->kafka.topics, options->topics->pdata[i]))
+    if (strspn(options->topics->pdata[i], TOPIC_LETTERS) != strlen(options->topics->pdata[i]) ||
+        !tide_topic_pattern_any_matches(call->config->kafka.topics, options->topics->pdata[i]))
       return tide_fail(error, TIDE_ERROR_USAGE, "the configuration '%s' does not read the topic '%s'",
                        call->config->path, (const char *)options->topics->pdata[i]);
   return TRUE;
@@ -103,6 +107,7 @@ change_file(TideCommandCall *call, gboolean may_be_unreadable, ChangePause chang
     g_propagate_error(error, g_steal_pointer(&unreadable));
   if (pauses == NULL)
     pauses = g_ptr_array_new_with_free_func((GDestroyNotify)tide_operator_pause_free);
+  tide_operator_pauses_drop_over(pauses, options->now_ms);
   for (guint i = 0; ok && i < options->topics->len; i++)
     change(options, pauses, TIDE_SCOPE_TOPIC, options->topics->pdata[i]);
   for (guint i = 0; ok && i < options->tables->len; i++)
@@ -181,7 +186,8 @@ run_pause(TideCommandCall *call, GError **error)
 static gboolean
 run_resume(TideCommandCall *call, GError **error)
 {
-  const PauseOptions *options = call->options;
+  PauseOptions *options = call->options;
+  options->now_ms = tide_wall_clock_epoch_ms();
   return change_file(call, options->topics->len + options->tables->len == 0, end_pause, error);
 }
 

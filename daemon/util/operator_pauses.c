@@ -6,6 +6,7 @@
 #include "util/lock.h"
 #include "util/log.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -90,7 +91,10 @@ tide_operator_pauses_read(const char *directory, GError **error)
   g_autoptr(GKeyFile) file = g_key_file_new();
   g_autoptr(GError) problem = NULL;
   GStatBuf info;
-  if (g_stat(path, &info) == 0 && info.st_size > MAX_FILE_BYTES)
+  gboolean is_there = g_stat(path, &info) == 0;
+  if (is_there && !S_ISREG(info.st_mode)) /* to open a pipe would wait */
+    g_set_error(&problem, TIDE_ERROR, TIDE_ERROR_DATA, "it is not a file");
+  else if (is_there && (info.st_size == 0 || info.st_size > MAX_FILE_BYTES))
     g_set_error(&problem, TIDE_ERROR, TIDE_ERROR_DATA, "it has %" G_GINT64_FORMAT " bytes", (gint64)info.st_size);
   else if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &problem) &&
            g_error_matches(problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
@@ -103,7 +107,8 @@ tide_operator_pauses_read(const char *directory, GError **error)
   }
   if (problem == NULL)
     return g_steal_pointer(&pauses);
-  (void)tide_fail(error, TIDE_ERROR_DATA, "cannot read '%s': %s", path, problem->message);
+  (void)tide_fail(error, TIDE_ERROR_DATA, "cannot read '%s': %s; 'tidemark resume' removes it", path,
+                  problem->message);
   return NULL;
 }
 
@@ -126,9 +131,21 @@ tide_operator_pauses_write(const char *directory, const GPtrArray *pauses, GErro
   g_autofree char *content = g_key_file_to_data(file, &len, NULL);
   if (pauses->len > 0)
     return g_file_set_contents_full(path, content, (gssize)len, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
-  if (g_unlink(path) == 0 || !g_file_test(path, G_FILE_TEST_EXISTS))
+  if (g_unlink(path) == 0 || errno == ENOENT)
     return TRUE;
-  return tide_fail(error, TIDE_ERROR_IO, "cannot remove '%s'", path);
+  return tide_fail(error, TIDE_ERROR_IO, "cannot remove '%s': %s", path, g_strerror(errno));
+}
+
+gboolean
+tide_operator_pauses_drop_over(GPtrArray *pauses, gint64 now_ms)
+{
+  guint before = pauses->len;
+  for (guint i = before; i-- > 0;) {
+    const TideOperatorPause *pause = pauses->pdata[i];
+    if (pause->until_ms > 0 && pause->until_ms <= now_ms)
+      g_ptr_array_remove_index(pauses, i);
+  }
+  return pauses->len < before;
 }
 
 /* ---- the watch ---- */
@@ -176,19 +193,13 @@ read_again(const TidePauseWatch *watch, gint64 now_ms)
   if (pauses != NULL)
     return pauses;
   tide_log(TIDE_LOG_ERROR, "pauses-unreadable",
-           "what an operator has paused is not known: %s; %s: 'tidemark resume' removes the file", error->message,
+           "what an operator has paused is not known: %s; %s", error->message,
            is_start ? "everything is paused" : "what was paused before stays paused");
   if (!is_start)
     return NULL;
   pauses = pauses_new();
   g_ptr_array_add(pauses, tide_operator_pause_new(TIDE_SCOPE_EVERYTHING, "", error->message, now_ms, 0));
   return pauses;
-}
-
-static gboolean
-is_over(const TideOperatorPause *pause, gint64 now_ms)
-{
-  return pause->until_ms > 0 && pause->until_ms <= now_ms;
 }
 
 gboolean
@@ -208,11 +219,7 @@ tide_pause_watch_update(TidePauseWatch *watch, gint64 now_ms)
     watch->pauses = g_steal_pointer(&read);
     read = before;
   }
-  for (guint i = watch->pauses->len; i-- > 0;)
-    if (is_over(watch->pauses->pdata[i], now_ms)) {
-      g_ptr_array_remove_index(watch->pauses, i);
-      differs = TRUE;
-    }
+  differs |= tide_operator_pauses_drop_over(watch->pauses, now_ms);
   tide_mutex_unlock(&watch->lock);
   if (differs)
     atomic_fetch_add_explicit(&watch->generation, 1, memory_order_release);

@@ -42,6 +42,9 @@ GPtrArray *tide_operator_pauses_read(const char *directory, GError **error) G_GN
 gboolean tide_operator_pauses_write(const char *directory, const GPtrArray *pauses,
                                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
+/* Removes those whose end has come; FALSE: there are none. */
+gboolean tide_operator_pauses_drop_over(GPtrArray *pauses, gint64 now_ms);
+
 /* The pauses that hold now, as the threads of a daemon see them. */
 typedef struct TidePauseWatch TidePauseWatch;
 

@@ -11,7 +11,7 @@
 /* `tidemark WORDS… --state-directory DIRECTORY`, the words parted by single spaces; `pause` with the daemon's
  * configuration. */
 static char *
-run_pause(const DaemonProcess *daemon, const char *directory, const char *words)
+run_pause_for_code(const DaemonProcess *daemon, const char *directory, const char *words, int code)
 {
   g_autofree char *config =
       g_str_has_prefix(words, "pause") ? g_strdup_printf(" --config %s", daemon->config_path) : g_strdup("");
@@ -20,8 +20,14 @@ run_pause(const DaemonProcess *daemon, const char *directory, const char *words)
   char *output = NULL;
   int status = 0;
   g_assert_true(g_spawn_command_line_sync(line, &output, NULL, &status, NULL));
-  g_assert_cmpint(status, ==, 0);
+  g_assert_cmpint(WEXITSTATUS(status), ==, code);
   return output;
+}
+
+static char *
+run_pause(const DaemonProcess *daemon, const char *directory, const char *words)
+{
+  return run_pause_for_code(daemon, directory, words, 0);
 }
 
 /* (transfer full) */
@@ -101,6 +107,28 @@ PIPELINE_TEST("/pause/a-table")
   remove_directory(directory);
 }
 
+/* Of a paused topic nothing is read. A pattern matches names that Kafka does not have, and the file could not hold. */
+PIPELINE_TEST("/pause/a-topic-of-a-pattern")
+{
+  g_autofree char *directory = new_directory(), *path = g_build_filename(directory, "paused", NULL);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = SERVICE, .topics = "\"^met.*\"", .state_directory = directory});
+  daemon_process_wait_log(&daemon, "ready:");
+  g_free(run_pause_for_code(&daemon, directory, "pause --topic metrics]", 64));
+  g_assert_false(g_file_test(path, G_FILE_TEST_EXISTS));
+  g_free(run_pause(&daemon, directory, "pause --topic metrics"));
+  g_free(WAIT_STATUS(&daemon, "\"pauses\":[\"operator\"]", "\"scope\":\"topic\",\"name\":\"metrics\""));
+  pipeline_produce_mixture(fixture, N_STEPS);
+  g_usleep(2 * TIDE_US_PER_S);
+  g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
+  g_free(run_pause(&daemon, directory, "resume --topic metrics"));
+  pipeline_fixture_wait_all_committed(fixture);
+  daemon_process_stop(&daemon);
+  pipeline_assert_tables(fixture, N_STEPS);
+  remove_directory(directory);
+}
+
 /* A file that nobody can read is no permission to write; a pause with an end ends by itself. */
 PIPELINE_TEST("/pause/unreadable-file-and-end")
 {
@@ -115,6 +143,10 @@ PIPELINE_TEST("/pause/unreadable-file-and-end")
   assert_prints(resumed, "nothing is paused\n");
   g_free(run_pause(&daemon, directory, "pause --until +5s"));
   pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *ended = run_pause(&daemon, directory, "resume --table METRIC");
+  assert_prints(ended, "table 'METRIC' is not paused\n");
+  g_assert_false(
+      g_file_test(path, G_FILE_TEST_EXISTS)); /* a pause that is over is in no file: another one begins anew */
   daemon_process_stop(&daemon);
   pipeline_assert_tables(fixture, N_STEPS);
   remove_directory(directory);

@@ -742,7 +742,7 @@ TEST("/operator-pauses/watch-follows-the-file")
 TEST("/operator-pauses/unreadable-file")
 {
   static const char *const contents[] = {"junk", "[everything else]\nsince_ms=1\n", "[topic]\nsince_ms=1\n",
-                                         "[topic t]\nsince_ms=noon\n", "[topic t]\nsince_ms=1\nuntil_ms=x\n"};
+                                         "[topic t]\nsince_ms=noon\n", "[topic t]\nsince_ms=1\nuntil_ms=x\n", ""};
   g_autofree char *directory = new_directory(), *path = g_build_filename(directory, "paused", NULL);
   tide_log_set_level(TIDE_LOG_CRIT);
   for (gsize i = 0; i < G_N_ELEMENTS(contents); i++) {
@@ -763,6 +763,11 @@ TEST("/operator-pauses/unreadable-file")
     tide_pause_watch_free(running);
     tide_pause_watch_free(starting);
   }
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpint(mkfifo(path, 0600), ==, 0); /* whose opening would wait for a writer */
+  g_assert_null(tide_operator_pauses_read(directory, &error));
+  g_assert_nonnull(strstr(error->message, "it is not a file"));
   tide_log_set_level(TIDE_LOG_INFO);
+  g_assert_cmpint(g_unlink(path), ==, 0);
   g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
