@@ -149,7 +149,8 @@ judge_rate(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   g_autofree char *option = facts->operator.is_paced
                                 ? g_strdup("limits.rows_per_second")
                                 : g_strdup_printf("tables.%s.rows_per_second", facts->operator.paced_table);
-  g_autofree char *rows = tide_count_of((guint64)facts->waiting_rows, "row waits", "rows wait");
+  gint64 n_rows = facts->operator.is_paced ? facts->waiting_rows : facts->operator.paced_rows;
+  g_autofree char *rows = tide_count_of((guint64)n_rows, "row waits", "rows wait");
   return found(verdict, TIDE_LIMIT_RATE, "%s, as '%s' allows no more: raise it and reload", rows, option);
 }
 
@@ -245,6 +246,13 @@ why_not_drained(const TideBottleneckFacts *facts)
   if (judge_dead_letters(facts, &verdict) || judge_start(facts, &verdict) || judge_paused(facts, &verdict) ||
       judge_failures(facts, &verdict) || judge_long_call(facts, &verdict))
     return verdict.why;
+  gboolean are_all_paced = facts->operator.is_paced;
+  if ((are_all_paced || facts->operator.paced_table != NULL) &&
+      (double)(are_all_paced ? rows : facts->operator.paced_rows) >
+          (are_all_paced ? facts->rows_per_second : facts->operator.paced_per_second) * (double)facts->drain_seconds) {
+    (void)judge_rate(facts, &verdict);
+    return verdict.why;
+  }
   /* While all writers are busy, the recent rate is HBase's maximum. */
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->rows_per_second <= 0 ||
       (double)rows <= facts->rows_per_second * (double)facts->drain_seconds)

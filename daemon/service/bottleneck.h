@@ -27,7 +27,9 @@ typedef struct TideBottleneckFacts {
   struct {
     const char *paused;      /* what is paused */
     gboolean is_paced;       /* rows wait for limits.rows_per_second */
-    const char *paced_table; /* whose rows wait for its own rate */
+    const char *paced_table; /* of those whose rows wait for their own rate, the one with most of them */
+    gint64 paced_rows;       /* waiting, of that table */
+    double paced_per_second; /* written, of that table */
   } operator;                /* what the operator wants */
   /* Kafka */
   gboolean brokers_answer;

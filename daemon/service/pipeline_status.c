@@ -278,8 +278,11 @@ add_lists(TideBottleneckFacts *facts, const TideStatus *status)
     facts->waiting_rows += table->load.waiting_rows;
     facts->in_flight_rows += table->load.in_flight_rows;
     facts->rows_per_second += table->load.rows_per_second;
-    if (table->load.is_paced)
+    if (table->load.is_paced && table->load.waiting_rows > facts->operator.paced_rows) {
       facts->operator.paced_table = table->name;
+      facts->operator.paced_rows = table->load.waiting_rows;
+      facts->operator.paced_per_second = table->load.rows_per_second;
+    }
     if (table->load.error_text == NULL)
       continue;
     facts->stopped_table = table->name;

@@ -194,8 +194,9 @@ TEST("/bottleneck/busy-writers-are-well")
 TEST("/bottleneck/paused-and-rates")
 {
   TideBottleneckFacts facts = well();
-  facts.waiting_rows = 7;
+  facts.waiting_rows = 9;
   facts.operator.paced_table = "METRIC";
+  facts.operator.paced_rows = 7;
   assert_limit(&facts, TIDE_LIMIT_RATE, "7 rows wait, as 'tables.METRIC.rows_per_second' allows no more");
   facts.operator.is_paced = TRUE;
   assert_limit(&facts, TIDE_LIMIT_RATE, "'limits.rows_per_second'");
@@ -285,6 +286,17 @@ TEST("/bottleneck/restart-takes-time")
   assert_restart(&facts, TRUE, "the stop writes and commits them");
   facts.busy_writers = 3;
   facts.rows_per_second = 0; /* nothing is known */
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+  facts.operator.is_paced = TRUE; /* one call in minutes: none of late */
+  assert_restart(&facts, FALSE, "2,900 rows wait, as 'limits.rows_per_second' allows no more");
+  facts.rows_per_second = 100;
+  assert_restart(&facts, TRUE, "the stop writes and commits them");
+  facts.operator.is_paced = FALSE;
+  facts.operator.paced_table = "METRIC";
+  facts.operator.paced_rows = 301;
+  facts.operator.paced_per_second = 10;
+  assert_restart(&facts, FALSE, "301 rows wait, as 'tables.METRIC.rows_per_second' allows no more");
+  facts.operator.paced_rows = 300;
   assert_restart(&facts, TRUE, "the stop writes and commits them");
 }
 
