@@ -90,7 +90,7 @@ static const TideConfigOption table_options[] = {
                  "groups all rows together."},
     {"rows_per_second", TIDE_CONFIG_INTEGER, OF_TABLE(rows_per_second), 0, 100000000, "0", .flags = TIDE_CONFIG_RELOADS,
      .sentence = "Maximum number of rows that each daemon sends to this table per second, retries included; 0: no "
-                 "limit beyond `limits.rows_per_second`. The tables of a dated name share it. A reload applies it."},
+                 "limit beyond `limits.rows_per_second`. The tables of a dated name share it."},
 };
 
 static const TideConfigOption family_options[] = {

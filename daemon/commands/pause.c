@@ -151,6 +151,18 @@ print_resumed(const TideOperatorPause *pause)
          pause->name, is_everything ? "" : "'", since);
 }
 
+/* A name that is not paused may be one day's of a dated table, or misspelt: the others show it. */
+static void
+print_others(const GPtrArray *pauses, TidePauseScope scope, const char *name)
+{
+  printf("%s '%s' is not paused", tide_pause_scope_names[scope], name);
+  for (guint i = 0; i < pauses->len; i++) {
+    g_autofree char *other = tide_operator_pause_describe(pauses->pdata[i]);
+    printf("; %s", other);
+  }
+  printf("\n");
+}
+
 /* To resume everything ends every pause. */
 static void
 end_pause(const PauseOptions *options, GPtrArray *pauses, TidePauseScope scope, const char *name)
@@ -167,7 +179,7 @@ end_pause(const PauseOptions *options, GPtrArray *pauses, TidePauseScope scope, 
   if (!is_any && scope == TIDE_SCOPE_EVERYTHING)
     printf("nothing is paused\n");
   else if (!is_any)
-    printf("%s '%s' is not paused\n", tide_pause_scope_names[scope], name);
+    print_others(pauses, scope, name);
 }
 
 static gboolean

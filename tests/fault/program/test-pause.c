@@ -100,6 +100,8 @@ PIPELINE_TEST("/pause/a-table")
   g_free(WAIT_STATUS(&daemon, "\"limit\":\"paused\",\"why\":\"table 'METRIC' has been paused since "));
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
   g_assert_cmpint(pipeline_fixture_committed(fixture, 0), ==, before);
+  g_autofree char *other = run_pause(&daemon, directory, "resume --table METRICS");
+  assert_prints(other, "table 'METRICS' is not paused; table 'METRIC' has been paused since ");
   g_free(run_pause(&daemon, directory, "resume --table METRIC"));
   pipeline_fixture_wait_all_committed(fixture);
   daemon_process_stop(&daemon);
