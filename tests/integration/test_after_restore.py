@@ -1,4 +1,4 @@
-"""The procedures of docs/operate.md for tables and topics that are not what the offsets say: each writes what is missing again."""
+"""The procedures of docs/offsets.md for tables and topics that are not what the offsets say: each writes what is missing again."""
 
 import re
 import time
