@@ -335,7 +335,7 @@ class ExitCodes(Project):
                           "scan.c:1: exit code 1 of 'scan' is named by its --help, but not by docs/commands.md", "2 findings")
 
     def test_a_symptom_that_nothing_says(self):
-        self.write("docs/more.md", "| ends with 78, `cannot read the key` | so |\n")
+        self.write("docs/more.md", "| exits with 78, `cannot read the key` | so |\n")
         self.assert_finds("exit_codes", "more.md:1: no source says 'cannot read the key'", "1 finding")
 
 
