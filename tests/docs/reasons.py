@@ -53,6 +53,8 @@ RUN_AS = [
     ("--forget", "--forget --yes"),
     ("scan LANES", "scan -c more.yaml LANES"),
     ("tidemark rollup", "tidemark rollup -c more.yaml"),
+    ("tidemark pause ", "tidemark pause --state-directory . "),  # the unit's need not be on this machine
+    ("tidemark resume", "tidemark resume --state-directory ."),
     ("--readings 10000", "--readings 100"),
     ("-t metrics --late", "-t metrics --readings 200 --late"),
     ("tidemark run ", "tidemark run --until-end "),
