@@ -72,8 +72,8 @@ class Manual(unittest.TestCase):
                 for code in codes:
                     self.assertIn(" ".join(code.split()), " ".join(" ".join(told["EXIT STATUS"]).split()))
         run = " ".join(" ".join(sections("tidemark-run.1", 80)["DESCRIPTION"]).split())
-        self.assertIn("see internals (docs/internals.md) for", run)
-        self.assertIn("SIGUSR1 and SIGUSR2 log the current state. The daemon:", run)
+        self.assertIn("see internals (docs/internals.md).", run)
+        self.assertIn("SIGUSR1 and SIGUSR2 log the current state. For how the daemon works,", run)
 
     def test_sections_of_the_documents_are_whole(self):
         program = shown("tidemark.1")
