@@ -37,7 +37,7 @@ MORE_TABLES = """
 # A command may name a configuration or take /etc/tidemark/tidemark.yaml, which is this one here.
 WRAPPER = """#!/bin/sh
 case " $* " in
-*" -c "* | *" -b "* | " bench "*" --plan "* | " version "* | " complete "* | " resume "*) exec {tidemark} "$@" ;;
+*" -c "* | *" -b "* | " bench "*" --plan "* | " version "* | " resume "* | " complete "*) exec {tidemark} "$@" ;;
 esac
 command=$1
 shift
