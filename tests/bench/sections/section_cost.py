@@ -1,5 +1,5 @@
 """What a reading costs the whole machine: client, gateway, HBase and Kafka, for the same tables, with the settings that they come
-with and with those that docs/tuning.md recommends."""
+with and with those that docs/benchmarks.md recommends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from section_end_to_end import KINDS, Run, all_turns, contenders_of, paired
 
 TITLE = "CPU of the whole machine for a reading: tidemark beside programs in Java and Flink SQL, on one stack with the same settings"
 
-# docs/tuning.md, "A gateway and an HBase for this": HBase's are for all contenders, the gateway's for those that use one.
+# docs/benchmarks.md, "Gateway and HBase settings": HBase's are for all contenders, the gateway's for those that use one.
 RECOMMENDED_HBASE = {"hbase.hregion.compacting.memstore.type": "BASIC"}
 RECOMMENDED_HBASE_JVM = ("-XX:+UseParallelGC",)
 RECOMMENDED_GATEWAY: Mapping[str, Any] = {"framed": True, "compact": True, "jvm_flags": ["-XX:+UseParallelGC"]}

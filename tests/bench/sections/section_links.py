@@ -1,4 +1,4 @@
-"""What each link to a gateway costs beside a plain one: the figures of docs/tuning.md on TLS, Kerberos and HTTP."""
+"""What each link to a gateway costs beside a plain one: the figures of docs/benchmarks.md on TLS, Kerberos and HTTP."""
 
 from __future__ import annotations
 

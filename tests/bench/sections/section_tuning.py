@@ -1,4 +1,4 @@
-"""What each setting changes, one at a time, beside the defaults: the figures of docs/tuning.md."""
+"""What each setting changes, one at a time, beside the defaults: the figures of docs/benchmarks.md."""
 
 from __future__ import annotations
 
