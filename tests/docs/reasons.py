@@ -58,8 +58,6 @@ RUN_AS = [
     ("--readings 10000", "--readings 100"),
     ("-t metrics --late", "-t metrics --readings 200 --late"),
     ("tidemark run ", "tidemark run --until-end "),
-    ("tidemark pause ", "tidemark pause --state-directory . "),
-    ("tidemark resume", "tidemark resume --state-directory ."),
     ("--watch 5", "--watch 1"),
 ]
 
