@@ -64,12 +64,12 @@ class Rollup(Case):
         self.assertEqual(len(json.loads(read)["cells"]), SLOTS + 1, "the copy is read by its source's key")
 
         with self.subTest("a second run changes nothing, a refresh takes what came later"):
-            self.assertIn("copied already", self.command(*self.rollup_words()))
+            self.assertIn("is already copied", self.command(*self.rollup_words()))
             self.command(*self.rollup_words("--refresh"))
             self.assertEqual(oracle.digest(undisturbed), whole)
             self.send([json.dumps({"meter": 70, "ts": DAY_START_MS + SLOT_MS - 1, "kwh": "late"})])
             self.run_to_end(daemon)
-            self.assertIn("copied already", self.command(*self.rollup_words()))
+            self.assertIn("is already copied", self.command(*self.rollup_words()))
             self.assertEqual(oracle.digest(undisturbed), whole)
             self.command(*self.rollup_words("--refresh"))
             late = [cell.value for cell in oracle.dump(undisturbed, b"0000000070", b"0000000071") if cell.qualifier == b"0000"]

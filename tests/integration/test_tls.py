@@ -19,8 +19,8 @@ class Tls(LinkCase):
         daemon = self.daemon(gateways=[proxy.address for proxy in proxies],
                              changes={"hbase": {"tls": self.links.tls(self.links.client)}})
         simulation = self.begin_flow(daemon, 8_000)
-        for whose in ("gateway", "own"):
-            self.assertGreater(daemon.metric(f"tidemark_{whose}_certificate_end_timestamp_seconds"), 0)
+        for whose in ("gateway", "client"):
+            self.assertGreater(daemon.metric(f"tidemark_{whose}_certificate_expiry_timestamp_seconds"), 0)
         proxies[0].kill9()
         daemon.wait_metric(WRITTEN, 14_000)
         proxies[0].start()
@@ -63,7 +63,7 @@ class Tls(LinkCase):
         wrong_host = self.links.address_behind(link, "wrong-host", self.links.wrong_host)
         self.check_refused(link, "wrong host", "is for 'DNS:other.example', not for 'localhost'", address=wrong_host)
         expired = self.links.address_behind(link, "expired", self.links.expired)
-        self.check_refused(link, "expired certificate", "good until Feb  1 00:00:00 2020 GMT", address=expired)
+        self.check_refused(link, "expired certificate", "was valid until Feb  1 00:00:00 2020 GMT", address=expired)
         if link.name == "mutual-tls":
             self.check_refused(link, "no certificate of ours", "requires a client certificate",
                                security={"tls": self.links.tls()})
