@@ -332,7 +332,8 @@ write_escaped(guint8 *out, TideBytes text)
   return out;
 }
 
-/* All tags in one text, another one for each set of tags, whatever order they came in. */
+/* All tags in one text, another one for each set of tags, whatever order they came in; null where there is none, so
+ * that a key can say what stands there then. */
 static gboolean
 add_tags(TideLines *lines, const guint8 *place)
 {
@@ -350,8 +351,8 @@ add_tags(TideLines *lines, const guint8 *place)
     *out++ = '=';
     out = write_escaped(out, tags->all[i].value);
   }
-  return tide_lines_add(lines, place, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS), TIDE_VALUE_STRING,
-                        tide_bytes(start, (gsize)(out - start)));
+  return tide_lines_add(lines, place, TIDE_BYTES_LITERAL(TIDE_FIELD_TAGS),
+                        tags->n > 0 ? TIDE_VALUE_STRING : TIDE_VALUE_NULL, tide_bytes(start, (gsize)(out - start)));
 }
 
 static gboolean

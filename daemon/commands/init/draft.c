@@ -285,7 +285,8 @@ put_key(TideInitDraft *draft, const GPtrArray *fields)
   for (guint i = 0; i < fields->len; i++) {
     const TideSurveyField *field = fields->pdata[i];
     g_ptr_array_add(draft->proposal.key, g_strdup(field->name));
-    if (field->n_present < draft->survey->n_readings)
+    /* A line without any tag may come whatever the samples have. */
+    if (field->n_present < draft->survey->n_readings || strcmp(field->name, LINE_TAGS) == 0)
       g_ptr_array_add(draft->proposal.lacking, draft->proposal.key->pdata[i]);
   }
   g_free(draft->proposal.separator);

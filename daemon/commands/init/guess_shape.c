@@ -312,9 +312,9 @@ guess_parallel(Search *search)
         continue;
       g_autofree char *outer = g_strndup(field->name, len > 0 ? len - 1 : 0);
       g_autofree char *path = yaml_of(outer), *names = yaml_of(field->name), *values = yaml_of(other->name);
-      gboolean is_each = is_time && len > 0 && tide_shape_setting(search->given, "each") == NULL;
+      gboolean is_each = is_time && tide_shape_setting(search->given, "each") == NULL;
       static const char *const of_names[] = {"names", "dsnames", "labels", "keys", "fields", "columns", NULL};
-      if (is_each && propose(search, g_strdup_printf("each=%s\nzip=true", path)))
+      if (is_each && propose(search, len > 0 ? g_strdup_printf("each=%s\nzip=true", path) : g_strdup("zip=true")))
         return TRUE;
       if (!is_time && g_strv_contains(of_names, field->name + len) &&
           propose_step(search, g_strdup_printf("{ pivot: %s, names: %s, into: \"\" }", values, names)))

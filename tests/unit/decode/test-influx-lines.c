@@ -33,7 +33,7 @@ TEST("/influx-lines/A1-all-tags-of-a-line")
       DECODER_CASE("cpu,cpu=0,host=a v=1\ncpu,host=b v=2",
                    "measurement=S:cpu cpu=S:0 host=S:a $tags=S:cpu=0,host=a v=N:1;"
                    "measurement=S:cpu host=S:b $tags=S:host=b v=N:2;"),
-      DECODER_CASE("m v=1", "measurement=S:m $tags=S: v=N:1;"),
+      DECODER_CASE("m v=1", "measurement=S:m $tags=0: v=N:1;"),
       DECODER_CASE("m,b=1\\,a\\=2 v=1", "measurement=S:m b=S:1,a=2 $tags=S:b=1\\x5C,a\\x5C=2 v=N:1;"),
       DECODER_CASE("m,a=2,b=1 v=1", "measurement=S:m a=S:2 b=S:1 $tags=S:a=2,b=1 v=N:1;"),
       DECODER_CASE("m,t=a\\b v=1", "measurement=S:m t=S:a\\x5Cb $tags=S:t=a\\x5C\\x5Cb v=N:1;"),

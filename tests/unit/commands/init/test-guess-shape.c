@@ -44,6 +44,7 @@ TEST("/guess-shape/signs")
        "fields=[{ pivot: values, names: dsnames, into: \"\" }]"},
       {"{\"values\":[1,2],\"dsnames\":[\"rx\"]}", NULL, "-"},
       {"{\"h\":{\"time\":[1795452860,1795452861],\"temp\":[1,2]}}", NULL, "each=h\nzip=true"},
+      {"{\"host\":\"a\",\"time\":[1795452860,1795452861],\"temp\":[1,2]}", NULL, "zip=true"},
       {"{\"h\":{\"n\":[1,2],\"temp\":[1,2]}}", NULL, "-"},
       {"{\"v\":[[1795452860,1.5],[1795452861,1.6]]}", NULL, "each=v\npositions=[ts, value]"},
       {"{\"v\":[[1,1.5]]}", NULL, "-"},
