@@ -638,8 +638,13 @@ make_fields(TideFieldSteps *steps, const TideReading *reading)
       return FALSE;
   for (guint i = 0; i < steps->fields->len; i++) {
     const TideField *field = &g_array_index(steps->fields, TideField, i);
-    if (!tide_reading_builder_add(steps->builder, field->name, field->kind, field->text, steps->reject))
+    if (!tide_reading_builder_add(steps->builder, field->name, field->kind, field->text, steps->reject)) {
+      if (steps->reject->reason == TIDE_REJECT_DUPLICATE_FIELD)
+        steps->reject->remedy =
+            "a step of 'readings.fields' makes one of them: see its 'into'; of the list of a 'pivot', "
+            "each name must stand there once";
       return FALSE;
+    }
     if (i + 1 == steps->n_name_fields)
       tide_reading_builder_end_names(steps->builder);
   }

@@ -94,12 +94,32 @@ tide_message_path_read(const char *path, gboolean is_whole, TideMessageLineFunc 
   return ok;
 }
 
+/* Of values that nobody has named. */
+static gboolean
+is_list_of_values(const TideDecodeOptions *decode, TideBytes text)
+{
+  const TideLayoutOptions *layout = &decode->layout;
+  if (text.len == 0 || layout->positions != NULL || layout->root != NULL || layout->each != NULL)
+    return FALSE;
+  guint8 head = text.data[0];
+  gsize at = head == 0xdc ? 3 : head == 0xdd ? 5 : 1;
+  while (decode->format == TIDE_FORMAT_JSON && at < text.len && g_ascii_isspace(text.data[at]))
+    at++;
+  guint8 next = at < text.len ? text.data[at] : '\0';
+  if (decode->format == TIDE_FORMAT_MSGPACK)
+    return (at > 1 || (head & 0xf0) == 0x90) && (next < 0x80 || next > 0x9f) && (next < 0xdc || next > 0xdf);
+  return decode->format == TIDE_FORMAT_JSON && head == '[' && next != '\0' && strchr("[{]", next) == NULL;
+}
+
 const char *
 tide_message_remedy(const TideDecodeOptions *decode, TideBytes message)
 {
   TideBytes text = tide_bytes_behind_mark(message);
   while (text.len > 0 && g_ascii_isspace(text.data[0]))
     text = tide_bytes_from(text, 1);
+  if (is_list_of_values(decode, text))
+    return "the message is a list of values: 'positions' of 'readings' names them, such as [tag, time, record] of "
+           "Fluentd's ('init' takes it by --readings 'positions=[tag, time, record]')";
   if (decode->format != TIDE_FORMAT_JSON || text.len == 0 || text.data[0] != '"')
     return NULL;
   return "the message is a JSON string: if it contains JSON, 'positions: [message]' and 'fields: [{ open: message, "

@@ -489,6 +489,8 @@ TEST("/field-steps/a-fault-of-a-step-names-it")
       {"  fields: [{ resolve: senml }]\n", "{\"v\":\"x\"}", "the step 'resolve: senml' of 'readings.fields'"},
       {"  max_message_size: 1KiB\n  each: l\n  fields: [{ split: s, by: x, into: [a, b] }]\n", NULL, NULL},
       {"  fields: [{ split: s, by: x, into: [a, b] }]\n", "{\"$key\":1}", NULL},
+      {"  fields: [{ split: s, by: x, into: [a, b] }]\n", "{\"s\":\"1x2\",\"a\":3}",
+       "makes one of them: see its 'into'"},
   };
   g_autoptr(GString) many = g_string_new("{\"s\":\"axb\",\"l\":[{}");
   for (guint i = 1; i < 200; i++)

@@ -80,3 +80,33 @@ TEST("/message-lines/lines-are-those-of-the-stream")
     fclose(stream);
   }
 }
+
+/* What names the values of a message that is a list of them, and of no other. */
+TEST("/message-lines/a-list-of-values-has-a-remedy")
+{
+  static const struct {
+    TideReadingFormat format;
+    TideBytes message;
+    gboolean expected;
+  } cases[] = {
+      {TIDE_FORMAT_JSON, TIDE_BYTES_LITERAL(" [ 1,\"a\"]"), TRUE},
+      {TIDE_FORMAT_JSON, TIDE_BYTES_LITERAL("[{\"a\":1}"), FALSE},
+      {TIDE_FORMAT_JSON, TIDE_BYTES_LITERAL("[[1]]"), FALSE},
+      {TIDE_FORMAT_JSON, TIDE_BYTES_LITERAL("["), FALSE},
+      {TIDE_FORMAT_JSON, TIDE_BYTES_LITERAL("1"), FALSE},
+      {TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\x93\xa1t\x01\x80"), TRUE},
+      {TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\xdc\x00\x01\x01"), TRUE},
+      {TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\xdd\x00\x00\x00\x01\xde"), FALSE},
+      {TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\x92\x81"), FALSE},
+      {TIDE_FORMAT_MSGPACK, TIDE_BYTES_LITERAL("\x01\x01"), FALSE},
+      {TIDE_FORMAT_INFLUX, TIDE_BYTES_LITERAL("[1]"), FALSE},
+  };
+  static char *names[] = {NULL};
+  for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TideDecodeOptions decode = {.format = cases[i].format};
+    const char *remedy = tide_message_remedy(&decode, cases[i].message);
+    g_assert_true((remedy != NULL) == cases[i].expected);
+    decode.layout.positions = names;
+    g_assert_null(tide_message_remedy(&decode, cases[i].message));
+  }
+}
