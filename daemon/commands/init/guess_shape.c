@@ -263,6 +263,49 @@ has_value(TideBytes items)
   return found;
 }
 
+/* The names of the first object in @field's list, one a line. NULL: it is no list of objects. (transfer full) */
+static char *
+names_in_list(const TideSurveyField *field)
+{
+  TideValueKind kind;
+  TideBytes text = first_text(field, &kind), members[MAX_ITEMS];
+  gsize at = 1;
+  while (at < text.len && text.data[at] == ' ')
+    at++;
+  if (kind != TIDE_VALUE_JSON || at >= text.len || text.data[0] != '[' || text.data[at] != '{')
+    return NULL;
+  GString *names = g_string_new(NULL);
+  guint n = members_of(tide_bytes_from(text, at), members);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf(names, "%.*s\n", (int)members[i].len, (const char *)members[i].data);
+  return g_string_free(names, FALSE);
+}
+
+/* Lists beside each other, whose objects are alike: what the lists are called is data. */
+static gboolean
+guess_named_lists(Search *search)
+{
+  g_autofree char *alike = NULL;
+  const char *first = NULL;
+  guint n = 0;
+  for (guint i = 0; i < search->survey->fields->len; i++) {
+    const char *name = field_at(search, i)->name;
+    g_autofree char *inside = names_in_list(field_at(search, i));
+    if (inside == NULL)
+      continue;
+    first = first != NULL ? first : name;
+    if (n++ > 0 && (strcmp(inside, alike) != 0 || prefix_of(name) != prefix_of(first) ||
+                    strncmp(name, first, prefix_of(first)) != 0))
+      return FALSE;
+    g_free(alike);
+    alike = g_steal_pointer(&inside);
+  }
+  if (n < 2 || is_reading(search) || tide_shape_setting(search->given, "each") != NULL)
+    return FALSE;
+  g_autofree char *steps = g_strdup_printf("%.*s{name}", (int)prefix_of(first), first), *path = yaml_of(steps);
+  return propose(search, g_strdup_printf("each=%s", path));
+}
+
 /* Lists of objects, each of which is a reading; or a name and a value, and a field of one. */
 static gboolean
 guess_each(Search *search)
@@ -452,8 +495,8 @@ tide_guess_shape(const TideFieldSurvey *survey, TideBytes unread, const GPtrArra
   Search search = {.survey = survey, .given = given, .tried = tried, .guess = ret_guess};
   if (survey->n_readings == 0)
     return guess_bare(&search, unread);
-  return guess_root(&search) || guess_steps(&search) || guess_parallel(&search) || guess_each(&search) ||
-         guess_named_by_data(&search);
+  return guess_root(&search) || guess_steps(&search) || guess_parallel(&search) || guess_named_lists(&search) ||
+         guess_each(&search) || guess_named_by_data(&search);
 }
 
 /* ---- values --------------------------------------------------------------------------------------------------------
