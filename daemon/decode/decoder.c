@@ -108,7 +108,10 @@ tide_decoder_place(const TideDecoder *decoder, TideBytes value, TideBytes text)
   /* Each format begins with a copy of the message; without known names nothing is taken before it. */
   guintptr start = (guintptr)tide_scratch_first(&decoder->scratch), place = (guintptr)text.data - start;
   gboolean is_in = (guintptr)text.data >= start && place <= value.len && text.len <= value.len - place;
-  return is_in && memcmp(value.data + place, text.data, text.len) == 0 ? (gint64)place : -1;
+  for (gsize i = 0; is_in && i < text.len; i++)
+    is_in = value.data[place + i] == text.data[i] ||
+            (decoder->options->csv.decimal_comma && value.data[place + i] == ',' && text.data[i] == '.');
+  return is_in ? (gint64)place : -1;
 }
 
 const TideReject *

@@ -159,12 +159,13 @@ append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer
   tide_time_spec_print(time->spec, time->part, time_ms * TIDE_NS_PER_MS, is_whole, out);
 }
 
-/* Within a tenth of what it was, with as many digits behind the point; one with an exponent stays. */
+/* Within a tenth of what it was, with as many digits behind the point, or the comma; one with an exponent stays. */
 static void
-append_number(TideBytes number, guint64 *random, TideBuffer *out)
+append_number(const TideMessageSample *sample, TideBytes number, guint64 *random, TideBuffer *out)
 {
   g_autofree char *text = g_strndup((const char *)number.data, number.len);
-  const char *point = strchr(text, '.');
+  gboolean has_comma = sample->options.csv.decimal_comma;
+  const char *point = strchr(has_comma ? g_strdelimit(text, ",", '.') : text, '.');
   char *end = NULL;
   double value = g_ascii_strtod(text, &end);
   if (*end != '\0' || strpbrk(text, "eE") != NULL || number.len > 15) {
@@ -176,7 +177,8 @@ append_number(TideBytes number, guint64 *random, TideBuffer *out)
   *random += TIDE_SIMULATION_STEP;
   char format[16], made[64];
   g_snprintf(format, sizeof format, "%%.%df", n_digits);
-  append_text(out, g_ascii_formatd(made, sizeof made, format, value));
+  g_ascii_formatd(made, sizeof made, format, value);
+  append_text(out, has_comma ? g_strdelimit(made, ".", ',') : made);
 }
 
 /* ---- binary messages ---- */
@@ -196,7 +198,7 @@ answer(TideBytes name, TideValueKind kind, TideBytes text, TideBuffer *ret_text,
   if (time != NULL)
     append_time(time, question->time_ms, FALSE, ret_text);
   else if (kind == TIDE_VALUE_NUMBER && !stays(question->sample, name))
-    append_number(text, &question->random, ret_text);
+    append_number(question->sample, text, &question->random, ret_text);
   return ret_text->len > 0;
 }
 
@@ -385,7 +387,7 @@ tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 t
     if (place->time != NULL)
       append_time(place->time, time_ms, is_whole, out);
     else
-      append_number(tide_bytes(text + place->start, place->len), &seed, out);
+      append_number(sample, tide_bytes(text + place->start, place->len), &seed, out);
   }
   tide_buffer_append(out, text + at, made->text.len - at);
 }

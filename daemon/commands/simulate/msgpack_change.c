@@ -17,23 +17,32 @@ keep(msgpack_zone *zone, const void *bytes, gsize len)
   return kept;
 }
 
-/* A timestamp: nanoseconds in four bytes and seconds in eight, the longest of its three forms. */
+/* A timestamp becomes nanoseconds in four bytes and seconds in eight, the longest of its three forms; Fluentd's
+ * EventTime is seconds and nanoseconds in four each. */
 static void
 change_time(TideValueChange *change, msgpack_object *object, msgpack_zone *zone)
 {
   msgpack_timestamp time;
-  if (!msgpack_object_to_timestamp(object, &time) || time.tv_sec < 0 || time.tv_sec > G_MAXINT64 / 1000000000 - 1)
+  guint32 event[2];
+  gboolean is_event = object->via.ext.type == 0 && object->via.ext.size == sizeof event;
+  if (is_event) {
+    memcpy(event, object->via.ext.ptr, sizeof event);
+    time = (msgpack_timestamp){.tv_sec = GUINT32_FROM_BE(event[0]), .tv_nsec = GUINT32_FROM_BE(event[1])};
+  } else if (!msgpack_object_to_timestamp(object, &time))
+    return;
+  if (time.tv_sec < 0 || time.tv_sec > G_MAXINT64 / 1000000000 - 1)
     return;
   gint64 ns = time.tv_sec * 1000000000 + time.tv_nsec;
-  if (!tide_value_change_integer(change, &ns, 9, 0, G_MAXINT64))
+  gint64 max_ns = is_event ? ((gint64)G_MAXUINT32 + 1) * 1000000000 - 1 : G_MAXINT64;
+  if (!tide_value_change_integer(change, &ns, 9, 0, max_ns))
     return;
   guint8 bytes[12];
-  guint32 rest = GUINT32_TO_BE((guint32)(ns % 1000000000));
+  guint32 rest = GUINT32_TO_BE((guint32)(ns % 1000000000)), event_seconds = GUINT32_TO_BE((guint32)(ns / 1000000000));
   guint64 seconds = GUINT64_TO_BE((guint64)(ns / 1000000000));
-  memcpy(bytes, &rest, sizeof rest);
-  memcpy(bytes + sizeof rest, &seconds, sizeof seconds);
-  object->via.ext.ptr = keep(zone, bytes, sizeof bytes);
-  object->via.ext.size = sizeof bytes;
+  memcpy(bytes, is_event ? &event_seconds : &rest, sizeof rest);
+  memcpy(bytes + sizeof rest, is_event ? (gconstpointer)&rest : &seconds, is_event ? sizeof rest : sizeof seconds);
+  object->via.ext.size = is_event ? sizeof event : sizeof bytes;
+  object->via.ext.ptr = keep(zone, bytes, object->via.ext.size);
 }
 
 /* What @key names its member: a text, or an integer's digits, in @room. FALSE: it names none. */

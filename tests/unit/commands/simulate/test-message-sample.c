@@ -183,6 +183,14 @@ TEST("/message-sample/U6/numbers-of-lines-stay-near")
   g_assert_true(value > -22.01 && value < -17.99);
   g_assert_cmpint(ABS(count - 1000), <=, 100);
   g_assert_cmpstr(row, !=, "7;1426535612045;-20.00;1000");
+  int whole = 0, hundredths = 0;
+  g_autofree char *comma = make_of("format: csv, csv: { columns: [\"meta/device\", ts, v, w], delimiter: \";\", "
+                                   "decimal_comma: true }, " TIMED,
+                                   "7;1;20,00;1000", 1);
+  g_assert_cmpint(sscanf(comma, "7;1426535612045;%d,%2d;%d", &whole, &hundredths, &count), ==, 3);
+  g_assert_cmpint(whole, >=, 18);
+  g_assert_cmpint(whole, <=, 22);
+  g_assert_null(strstr(comma, "20,00"));
 }
 
 TEST("/message-sample/U6/what-conditions-ask-for-stays")
@@ -226,6 +234,20 @@ TEST("/message-sample/U6/a-binary-message")
   int value = number[1] << 8 | number[2];
   g_assert_cmpuint(number[0], ==, 0xCD);
   g_assert_cmpint(ABS(value - 1000), <=, 100);
+}
+
+/* Of Fluentd: seconds and nanoseconds in four bytes each. */
+TEST("/message-sample/U6/an-event-time")
+{
+  static const char message[] = "\x81\xA2ts\xD7\x00\x55\x07\x00\x00\x00\x00\x00\x01",
+                    expected[] = "\x81\xA2ts\xD7\x00\x55\x07\x34\xBC\x02\xAE\xA5\x40";
+  g_autoptr(TideConfig) config = config_of("format: msgpack, time: { field: ts, format: epoch_s }");
+  g_autoptr(GError) error = NULL;
+  g_autoptr(TideMessageSample) sample = load_bytes(config, tide_bytes(message, sizeof message - 1), &error);
+  g_assert_no_error(error);
+  g_auto(TideBuffer) out = {0};
+  tide_message_sample_append(sample, 0, TIME_MS, 1, &out);
+  assert_bytes_equal(tide_buffer_bytes(&out), tide_bytes(expected, sizeof expected - 1));
 }
 
 TEST("/message-sample/U6/what-is-refused")
