@@ -81,7 +81,9 @@ judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
                                               : "librdkafka has given no reason yet");
   if (facts->partitions == 0)
     return found(verdict, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: %s",
-                 facts->reason != NULL ? facts->reason : "others of the group have them all");
+                 facts->reason != NULL          ? facts->reason
+                 : facts->kafka_trouble != NULL ? facts->kafka_trouble
+                                                : "others of the group have them all");
   return FALSE;
 }
 
@@ -204,6 +206,9 @@ judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all messages in Kafka have been read");
   else if (facts->unread_messages < 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not yet reported how much there is to read");
+  else if (facts->halted_messages >= facts->unread_messages)
+    (void)found(verdict, TIDE_LIMIT_HALTED, "halted partitions hold back %s until an operator acts: %s", messages,
+                facts->reason != NULL ? facts->reason : "see partitions");
   else if (facts->undecided.messages >= facts->unread_messages)
     (void)found(verdict, TIDE_LIMIT_KAFKA,
                 "%s cannot be read until a transaction ends, which is open at offset %" G_GINT64_FORMAT

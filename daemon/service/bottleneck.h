@@ -13,7 +13,7 @@ typedef enum TideLimit {
   TIDE_LIMIT_REGION,       /* calls of one region or table fail or reach its limit */
   TIDE_LIMIT_MEMORY,       /* the budget is spent, though HBase is not slow */
   TIDE_LIMIT_DEAD_LETTERS, /* they cannot be stored */
-  TIDE_LIMIT_HALTED,       /* all partitions wait for an operator */
+  TIDE_LIMIT_HALTED,       /* all partitions, or all with messages to read, wait for an operator */
   TIDE_LIMIT_PAUSED,       /* the operator has paused something */
   TIDE_LIMIT_RATE,         /* rows wait for the rate that the operator allows */
   TIDE_N_LIMITS,
@@ -38,6 +38,7 @@ typedef struct TideBottleneckFacts {
   gint64 memory_paused_partitions;
   gint64 held_partitions; /* whose committed offset stays behind what is written */
   gint64 unread_messages; /* -1: unknown */
+  gint64 halted_messages; /* the part of these that is in halted partitions */
   struct {
     gint64 messages; /* the part of these that an open transaction blocks ... */
     const char *topic;

@@ -267,6 +267,7 @@ add_lists(TideBottleneckFacts *facts, const TideStatus *status)
   for (guint i = 0; (partition = ITEM(status->partitions, TidePartitionView, i)) != NULL; i++) {
     facts->memory_paused_partitions += partition->pauses & TIDE_PAUSES_FOR_MEMORY ? 1 : 0;
     facts->held_partitions += partition->held_text != NULL ? 1 : 0;
+    facts->halted_messages += partition->halt_text != NULL ? MAX(partition->lag_messages - partition->in_flight, 0) : 0;
     if (partition->undecided == 0)
       continue;
     facts->undecided.messages += partition->undecided;

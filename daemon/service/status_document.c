@@ -60,9 +60,8 @@ static const Field bottleneck_fields[] = {
      "What limits the throughput: `kafka` (no more messages, or no broker answers), `cpu` (a consumer thread uses its "
      "whole core), `gateway` (one is slow, none is up, or all writers wait for them), `region` (calls of a region or "
      "table fail, or it has reached its limit), `memory` (the budget is used up), `dead_letters` (they cannot be "
-     "kept), `halted` (all partitions wait for an operator), `paused` (the operator paused something), `rate` (rows "
-     "wait "
-     "for a `rows_per_second`)"},
+     "kept), `halted` (all partitions, or all that have messages to read, wait for an operator), `paused` (the "
+     "operator paused something), `rate` (rows wait for a `rows_per_second`)"},
     {"why", TEXT(TideStatusBottleneck, why), "The figures, and the gateway, region or thread"},
 };
 

@@ -54,10 +54,18 @@ TEST("/bottleneck/kafka")
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "nothing to read");
   facts.unread_messages = 17;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "17 messages are to be read");
+  facts.halted_messages = 16;
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "17 messages are to be read");
+  facts.halted_messages = 17;
+  assert_limit(&facts, TIDE_LIMIT_HALTED, "halted partitions hold back 17 messages until an operator acts: see");
+  facts.halted_messages = 0;
   facts.unread_messages = -1;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "have not yet reported");
   facts.partitions = 0;
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: others of the group");
+  facts.kafka_trouble = "refused";
+  assert_limit(&facts, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: refused");
+  facts.kafka_trouble = NULL;
   facts.brokers_answer = FALSE;
   facts.reason = "connection refused";
   assert_limit(&facts, TIDE_LIMIT_KAFKA, "no broker answers: connection refused");
