@@ -5,6 +5,8 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+#include <glib/gstdio.h>
+
 #define N_PARTITIONS 2
 #define N_TABLES 2
 #define LIMIT_BYTES 1000000
@@ -431,6 +433,51 @@ test_halted_partition_says_why(Fixture *fixture, gconstpointer data)
   g_assert_cmpstr(text, ==, "a message is bad");
 }
 
+/* What an operator has paused from now on. @scope: TIDE_N_SCOPES: nothing */
+static void
+pause_by_operator(const char *directory, TidePauseScope scope, const char *name)
+{
+  g_autoptr(GPtrArray) list = g_ptr_array_new_with_free_func((GDestroyNotify)tide_operator_pause_free);
+  if (scope != TIDE_N_SCOPES)
+    g_ptr_array_add(list, tide_operator_pause_new(scope, name, "", 1, 0));
+  g_assert_true(tide_operator_pauses_write(directory, list, NULL));
+}
+
+static void
+check_operator(Fixture *fixture)
+{
+  (void)tide_pause_watch_update(fixture->pauses.context.operator_pauses, 2);
+  set_changed_us(fixture, LONG_AGO_US);
+  tide_pauses_check_operator(&fixture->pauses);
+}
+
+/* A rebalance lifts all pauses; what an operator has paused is not fetched afterwards either. */
+static void
+test_operator_pauses_what_is_assigned(Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *directory = g_dir_make_tmp("tidemark-pauses-XXXXXX", NULL);
+  TidePauseWatch *watch = tide_pause_watch_new(directory);
+  const char *topic = partition_at(fixture, 0)->topic;
+  fixture->pauses.context.operator_pauses = watch;
+  pause_by_operator(directory, TIDE_SCOPE_TABLE, topic); /* of the same name, which is another thing */
+  check_operator(fixture);
+  ASSERT_TOLD(fixture, "");
+  pause_by_operator(directory, TIDE_SCOPE_EVERYTHING, "");
+  check_operator(fixture);
+  ASSERT_TOLD(fixture, "pause 0, pause 1, ");
+  tide_pauses_lift(&fixture->pauses, (const guint32[]){0, 1}, 2);
+  tide_pauses_apply_assigned(&fixture->pauses);
+  ASSERT_TOLD(fixture, "resume 0, resume 1, pause 0, pause 1, ");
+  pause_by_operator(directory, TIDE_SCOPE_TOPIC, topic);
+  check_operator(fixture);
+  ASSERT_TOLD(fixture, "");
+  pause_by_operator(directory, TIDE_N_SCOPES, NULL);
+  check_operator(fixture);
+  ASSERT_TOLD(fixture, "resume 0, resume 1, ");
+  tide_pause_watch_free(watch);
+  g_assert_cmpint(g_rmdir(directory), ==, 0);
+}
+
 #define ADD(path, func) g_test_add("/pauses/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -455,6 +502,7 @@ main(int argc, char **argv)
   ADD("spans/nothing-is-read-at-the-bound", test_nothing_is_read_at_the_span_bound);
   ADD("dead-letters/hold-for-a-second-at-least", test_dead_letters_hold_for_a_second_at_least);
   ADD("dead-letters/what-is-assigned-pauses-for-what-holds", test_what_is_assigned_pauses_for_what_holds);
+  ADD("operator/pauses-what-is-assigned", test_operator_pauses_what_is_assigned);
   ADD("halted/says-why", test_halted_partition_says_why);
   return g_test_run();
 }
