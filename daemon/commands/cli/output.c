@@ -51,7 +51,7 @@ tide_colour_of(const char *word)
       {"ok", "\033[32m"},           {"ready", "\033[32m"}, {"up", "\033[32m"},           {"yes", "\033[32m"},
       {"all is right", "\033[32m"}, {"note", "\033[33m"},  {"slow", "\033[33m"},         {"suspect", "\033[33m"},
       {"better not", "\033[33m"},   {"hot", "\033[33m"},   {"PROBLEM", "\033[31m"},      {"no", "\033[31m"},
-      {"not ready", "\033[31m"},    {"down", "\033[31m"},  {"circuit_open", "\033[31m"}, {"refused", "\033[31m"},
+      {"not ready", "\033[31m"},    {"down", "\033[31m"},  {"circuit_open", "\033[31m"}, {"wrong_cluster", "\033[31m"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(words); i++)
     if (strcmp(words[i].word, word) == 0)
