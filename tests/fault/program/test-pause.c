@@ -122,7 +122,9 @@ PIPELINE_TEST("/pause/a-topic-of-a-pattern")
   g_free(run_pause(&daemon, directory, "pause --topic metrics"));
   g_free(WAIT_STATUS(&daemon, "\"pauses\":[\"operator\"]", "\"scope\":\"topic\",\"name\":\"metrics\""));
   pipeline_produce_mixture(fixture, N_STEPS);
-  g_usleep(2 * TIDE_US_PER_S);
+  g_autofree char *unread =
+      g_strdup_printf("\"unread_messages\":%" G_GINT64_FORMAT ",", fixture->produced[0] + fixture->produced[1]);
+  g_free(WAIT_STATUS(&daemon, unread, "\"in_flight_messages\":0"));
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
   g_free(run_pause(&daemon, directory, "resume --topic metrics"));
   pipeline_fixture_wait_all_committed(fixture);

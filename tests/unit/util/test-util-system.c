@@ -741,8 +741,12 @@ TEST("/operator-pauses/watch-follows-the-file")
 /* What cannot be read is no permission to go on. */
 TEST("/operator-pauses/unreadable-file")
 {
-  static const char *const contents[] = {"junk", "[everything else]\nsince_ms=1\n", "[topic]\nsince_ms=1\n",
-                                         "[topic t]\nsince_ms=noon\n", "[topic t]\nsince_ms=1\nuntil_ms=x\n", ""};
+  static const char *const contents[] = {"junk",
+                                         "[everything else]\nsince_ms=1\n",
+                                         "[topic]\nsince_ms=1\n",
+                                         "[topic t]\nsince_ms=noon\n",
+                                         "[topic t]\nsince_ms=1\nuntil_ms=x\n",
+                                         ""};
   g_autofree char *directory = new_directory(), *path = g_build_filename(directory, "paused", NULL);
   tide_log_set_level(TIDE_LOG_CRIT);
   for (gsize i = 0; i < G_N_ELEMENTS(contents); i++) {
