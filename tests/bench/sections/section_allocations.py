@@ -12,7 +12,7 @@ from bench_setup import Bench
 from daemon_run import config_of, null_gateway, tables_config
 from measured_process import run_measured
 
-TITLE = "allocations of the whole daemon: real Kafka, a gateway that says yes"
+TITLE = "allocations of the whole daemon: real Kafka, a null gateway"
 
 # The difference of two loads: what a start and an end allocate is in both.
 SMALL, LARGE = 200_000, 1_200_000

@@ -1,4 +1,4 @@
-"""The whole daemon against a gateway that says yes, real Kafka in front, beside kcat reading the same topic to nowhere."""
+"""The whole daemon against a null gateway, real Kafka in front, beside kcat reading the same topic to nowhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench_setup import Bench
 from daemon_run import DaemonRun, run_on_null_gateway, tables_config
 from measured_process import run_measured
 
-TITLE = "the daemon's own cost: real Kafka, a gateway that says yes, kcat beside it"
+TITLE = "the daemon's own cost: real Kafka, a null gateway, kcat beside it"
 
 MACHINES = 1000
 

@@ -1,4 +1,4 @@
-"""What a reading costs as there is more of everything, at one rate: all lanes active, a gateway that says yes."""
+"""What a reading costs as there is more of everything, at one rate: all lanes active, a null gateway."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ def _beside_null_gateway(bench: Bench, report: Report, authority: Authority, cle
     def one(link: Link) -> DaemonRun:
         return run_on_null_gateway(bench, topic, TABLES, link.configuration, ("--port", str(port)))
     runs = _in_turns(bench, links, one)
-    _tell_ratio(report, "TLS", "a gateway that says yes", [done.usage.cpu_s for done in runs["TLS"]],
+    _tell_ratio(report, "TLS", "a null gateway", [done.usage.cpu_s for done in runs["TLS"]],
                 [done.usage.cpu_s for done in runs["plain"]])
-    report.table(f"Readings of {METRICS} metrics to METRIC, a gateway that says yes",
+    report.table(f"Readings of {METRICS} metrics to METRIC, a null gateway",
                  ["link", "us CPU/reading", "k readings/s", "rows/call"],
                  [[name, spread([one.cpu_us_per_reading for one in done]), spread([one.readings_per_s / 1000 for one in done], 0),
                    int(statistics.median(one.rows / one.calls for one in done))] for name, done in runs.items()])

@@ -11,7 +11,7 @@ from bench_report import Report
 from bench_setup import Bench
 from daemon_run import await_metrics, config_of, null_gateway, start_daemon, tables_config
 
-TITLE = "start of the process to the first row, a gateway that says yes"
+TITLE = "start of the process to the first row, a null gateway"
 
 READINGS = 20_000
 
