@@ -623,6 +623,30 @@ class Scripts(Project):
         self.assert_finds("scripts", "run:2", "SC2164", "tests/check.d/part.sh:1", "SC2086")
 
 
+class Documents(Project):
+    def test_links_lead_to_files_and_headings(self):
+        self.write("docs/b.md", "# B\n\n## The `key`, and more\n")
+        self.write("README.md", "[b](docs/b.md#the-key-and-more) [c](https://example.com/x#y)\n```text\n[no](gone.md)\n```\n")
+        self.assert_clean("documents")
+        self.write("docs/a.md", "text\n[b](b.md#the-keys) [c](c.md) [d](#here)\n")
+        self.assert_finds("documents", "docs/a.md:2: 'b.md' has no heading '#the-keys'", "docs/a.md:2: no file 'c.md'",
+                          "docs/a.md:2: 'a.md' has no heading '#here'", "3 findings")
+
+    def test_a_long_page_lists_its_sections(self):
+        page = "# A\n\n- [One](#one)\n\n## One\n" + "line\n" * 130
+        self.write("docs/a.md", page)
+        self.assert_clean("documents")
+        self.write("docs/a.md", page + "## Two\n")
+        self.assert_finds("documents", "no list of sections names '#two'", "1 findings")
+
+    def test_a_measured_figure_stands_on_one_page(self):
+        self.write("docs/a.md", "It takes 4.2 us, and 30 s at most.\n")
+        self.write("docs/b.md", "After 30 s it is over. `sleep 4.2 us`\n")
+        self.assert_clean("documents")
+        self.write("docs/b.md", "A reading costs\n4.2\nus of CPU.\n")
+        self.assert_finds("documents", "docs/b.md:2: '4.2 us' stands in a.md, too", "1 findings")
+
+
 @unittest.skipIf(shutil.which("codespell") is None, "codespell is not installed")
 class Spelling(Project):
     def test_misspelt_words_are_found_but_those_of_the_list(self):
