@@ -206,7 +206,7 @@ TEST("/init-samples/bad")
   g_autofree char *message = g_strdup_printf("{\"a\":\"%s\"}", large);
   assert_refused("{\"a\":\n", "line 1: not in the declared format: ");
   assert_refused("{\"a\":\n", "a message is a JSON object, such as {");
-  assert_refused("[1, 2]\n", "a message is a JSON object, such as {");
+  assert_refused("[1, 2]\n", "'positions' of 'readings' names them");
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
   assert_refused("\x01\x02Obj\xff\n", "it is no text: what is compressed");
