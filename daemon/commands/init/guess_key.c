@@ -275,7 +275,7 @@ holds(const TideSurveyField *field, char separator)
 {
   for (guint i = 0; i < field->values->len; i++) {
     TideBytes text = tide_survey_value(field, i)->text;
-    if (memchr(text.data, separator, text.len) != NULL)
+    if (text.len > 0 && memchr(text.data, separator, text.len) != NULL)
       return TRUE;
   }
   return FALSE;

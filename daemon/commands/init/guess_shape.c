@@ -524,8 +524,9 @@ tide_guess_decimal_comma(const TideFieldSurvey *survey)
       const TideSurveyValue *value = tide_survey_value(field, k);
       if (value->kind == TIDE_VALUE_NUMBER && memchr(value->text.data, '.', value->text.len) != NULL)
         return FALSE;
-      n_texts += value->kind == TIDE_VALUE_STRING && value->text.len > 0 ? 1 : 0;
-      n_commas += value->kind == TIDE_VALUE_STRING && has_decimal_comma(value->text) ? 1 : 0;
+      gboolean is_text = value->kind == TIDE_VALUE_STRING && value->text.len > 0;
+      n_texts += is_text ? 1 : 0;
+      n_commas += is_text && has_decimal_comma(value->text) ? 1 : 0;
     }
     is_found = is_found || (n_commas > 0 && n_commas == n_texts);
   }
