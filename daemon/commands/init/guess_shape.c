@@ -473,13 +473,16 @@ guess_named_by_data(Search *search)
   if (tide_shape_setting(search->given, "each") == NULL && has_data_names(search, "", &top) &&
       strcmp(top, NAME_OF_TIMES) == 0 && propose(search, g_strdup("each=\"{" NAME_OF_TIMES "}\"")))
     return TRUE;
-  for (guint i = 0; i < search->survey->fields->len && tide_shape_setting(search->given, "each") == NULL; i++) {
+  const char *before = tide_shape_setting(search->given, "each");
+  for (guint i = 0; i < search->survey->fields->len && (before == NULL || before[0] != '"'); i++) {
     const char *name = field_at(search, i)->name, *field;
     for (const char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
       g_autofree char *prefix = g_strndup(name, (gsize)(slash - name) + 1);
       if (!has_data_names(search, prefix, &field))
         continue;
-      g_autofree char *steps = g_strdup_printf("%s{%s}", prefix, field), *path = yaml_of(steps);
+      g_autofree char *steps = g_strdup_printf("%s%s%s{%s}", before != NULL ? before : "", before != NULL ? "/" : "",
+                                               prefix, field),
+                      *path = yaml_of(steps);
       if (propose(search, g_strdup_printf("each=%s", path)))
         return TRUE;
     }

@@ -62,6 +62,7 @@ TEST("/guess-shape/signs")
       {"{\"s\":{\"cpu\":{\"min\":3},\"mem\":{\"min\":4}}}", NULL, "-"},
       {"{\"s\":{\"s1\":{\"cpu\":3},\"s2\":{\"mem\":4}}}", NULL, "-"},
       {"{\"p\":{\"rpm\":{\"v\":3,\"time\":1},\"hum\":{\"v\":4,\"time\":1}}}", NULL, "each=\"p/{name}\""},
+      {"[{\"p\":{\"rpm\":{\"v\":3,\"time\":1},\"hum\":{\"v\":4,\"time\":1}}}]", "each=m", "each=\"m/p/{name}\""},
       {"{\"s\":{\"2026-11-28 13:00:00\":{\"open\":3}}}", NULL, "each=\"s/{time}\""},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
