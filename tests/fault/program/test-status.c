@@ -300,7 +300,8 @@ PIPELINE_TEST("/status/command-line-is-checked")
       {"status --watch x", "invalid interval 'x'", 64},
       {"status --watch 0", "invalid interval '0'", 64},
       {"status --url localhost:1", "'localhost:1' is not an address: it must begin with http:// or https://", 64},
-      {"status --url http://127.0.0.1:1 --user me", "credentials need --user with --password-file", 64},
+      {"status --url http://127.0.0.1:1 --user me", "credentials need --user with --password-file, or --token-file",
+       64},
       {"status", "service.http is '127.0.0.1:0', a port chosen at the start: set the daemon's address", 78},
   };
   g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
