@@ -215,8 +215,8 @@ static const TideConfigOption kafka_options[] = {
     {"brokers", TIDE_CONFIG_BROKERS, AT(kafka.brokers), .example = "\"127.0.0.1:9092\"", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Bootstrap brokers. Two or three are enough; the client learns the others from them."},
     {"group", TIDE_CONFIG_STRING, AT(kafka.group), .example = "tidemark", .flags = TIDE_CONFIG_REQUIRED,
-     .sentence = "Consumer group. Daemons of the same group share the partitions. Its committed offsets show how far "
-                 "HBase has the data."},
+     .sentence = "Consumer group. Daemons of the same group share the partitions. Messages before its committed "
+                 "offsets are in HBase, skipped or dead letters."},
     {"topics", TIDE_CONFIG_TOPICS, AT(kafka.topics), .example = "[metrics]", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Topics to read. A name that starts with ^ is a pattern: \"^metrics[.]\"."},
     {"threads", TIDE_CONFIG_INTEGER, AT(kafka.threads), 1, 64, "2",
@@ -232,8 +232,8 @@ static const TideConfigOption kafka_options[] = {
     {"on_lost_offsets", TIDE_CONFIG_CHOICE, AT(kafka.on_lost_offsets), .choices = lost_offsets_policies,
      .default_text = "halt",
      .sentence = "Reaction to messages that retention deleted before tidemark read them. halt stops the partition "
-                 "until an operator decides; continue reads on from the oldest message that is left. The lost messages "
-                 "are counted and logged in both cases."},
+                 "until an operator decides; continue resumes at the oldest remaining message. The lost messages are "
+                 "counted and logged in both cases."},
     {"assignment", TIDE_CONFIG_CHOICE, AT(kafka.assignment), .choices = assignments, .default_text = "eager",
      .sentence = "How the group reassigns partitions when daemons join or leave. eager stops all partitions; "
                  "cooperative stops only those that move, and needs librdkafka 2.6.1 or later. Stop all daemons of the "
@@ -298,8 +298,8 @@ static const TideConfigOption sasl_options[] = {
      .sentence = "First component of the gateways' principal (their hbase.thrift.kerberos.principal), usually hbase or "
                  "thrift. Setting it enables SASL for all gateways."},
     {"host", TIDE_CONFIG_STRING, AT(hbase.link.sasl.host), .example = "hbase.example.com",
-     .sentence = "Second component of that principal. Default: the host in the gateway's address. Set it if they "
-                 "differ, for example with a load balancer or an IP address."},
+     .sentence = "Second component of the gateways' principal. Default: the host in the gateway's address. Set it if "
+                 "they differ, for example with a load balancer or an IP address."},
     {"qop", TIDE_CONFIG_CUSTOM, .default_text = "auto", .form = "one of `auto`, `auth`, `auth-int`, `auth-conf`",
      .parse = parse_qop, .print = print_qop,
      .sentence = "Protection of each message: none (auth), signatures (auth-int) or encryption (auth-conf). auto "
@@ -322,7 +322,7 @@ static const TideConfigOption kerberos_options[] = {
      .sentence =
          "Keytab of tidemark's principal. tidemark obtains and renews its tickets with it; kinit is not needed."},
     {"principal", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.principal), .example = "tidemark@EXAMPLE.COM",
-     .sentence = "Principal of tidemark. Default: the first principal in the keytab, or the one of the ticket cache."},
+     .sentence = "Principal of tidemark. Default: the first principal in the keytab, or that of the ticket cache."},
     {"cache", TIDE_CONFIG_STRING, AT(hbase.link.kerberos.cache), .example = "FILE:/run/tidemark/krb5cc",
      .sentence = "Ticket cache, in Kerberos's notation. Default: memory if `keytab` is set, otherwise Kerberos's "
                  "default cache, in which you must keep the tickets fresh."},
@@ -386,7 +386,7 @@ static const TideConfigOption hbase_options[] = {
      .sentence = "Maximum time for a complete reply. After it, the call is abandoned and retried. Keep it above the "
                  "time that a region needs to move: HBase still executes an abandoned call at full cost."},
     {"uncertain_timeout", TIDE_CONFIG_DURATION, AT(hbase.settle_ms), SECOND, DAY, "20m",
-     .sentence = "How long a gateway may still execute an abandoned call. Set it to the gateway's "
+     .sentence = "Maximum time a gateway may still execute an abandoned call. Set it to the gateway's "
                  "hbase.client.operation.timeout (20 minutes unless changed). Only within this time can such a call "
                  "overwrite a latest value of the same event time. Offsets may wait as long; see docs/metrics.md."},
     {"max_in_flight_per_region", TIDE_CONFIG_INTEGER, AT(hbase.max_in_flight_per_region), 1, 64, "2",
@@ -396,8 +396,8 @@ static const TideConfigOption hbase_options[] = {
      .sentence = "Maximum size of a cell. A larger cell rejects the reading. The default is HBase's own limit, "
                  "hbase.client.keyvalue.maxsize. A row must also fit into batch.max_bytes."},
     {"region_refresh", TIDE_CONFIG_DURATION, AT(hbase.region_refresh_ms), 5 * SECOND, HOUR, "60s",
-     .sentence = "How often tidemark reads the region boundaries. They only decide which rows share a call; outdated "
-                 "boundaries do no harm."},
+     .sentence = "Interval at which tidemark reads the region boundaries. They only decide which rows share a call; "
+                 "outdated boundaries do no harm."},
     {"retry_min", TIDE_CONFIG_DURATION, AT(hbase.retry_min_ms), 1, MINUTE, "100ms",
      .sentence = "First pause after a failed call. It doubles with each failure."},
     {"retry_max", TIDE_CONFIG_DURATION, AT(hbase.retry_max_ms), 100, 10 * MINUTE, "30s",
@@ -492,10 +492,10 @@ static const TideConfigOption readings_options[] = {
     {"framing", TIDE_CONFIG_CHOICE, OF_READINGS(decode.framing), .default_text = "none", .choices = framings,
      .sentence =
          "Header before each JSON or protobuf message: none, or the one that Confluent's serializers write. tidemark "
-         "does not look up its schema number. Avro messages with a `registry` always have the header."},
+         "does not look up the schema ID in it. Avro messages with a `registry` always have the header."},
     {"registry", TIDE_CONFIG_SECTION, .section = &registry_group,
-     .sentence = "Instead of `schema`: a schema registry with Confluent's API. Each message starts with the number of "
-                 "its schema."},
+     .sentence =
+         "Instead of `schema`: a schema registry with Confluent's API. Each message starts with its schema ID."},
     {"root", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.root), .example = "payload",
      .sentence = "Path to the member of an envelope that contains the reading or a list of readings; the other members "
                  "are ignored. Join nested names with `separator`: payload/after."},
@@ -509,7 +509,7 @@ static const TideConfigOption readings_options[] = {
      .sentence = "Field names for readings that are lists of values, in order. _ skips a value. A reading that is not "
                  "a list counts as a list with one value."},
     {"zip", TIDE_CONFIG_BOOLEAN, OF_READINGS(decode.layout.zip), .default_text = "false",
-     .sentence = "`each` leads to an object with lists of equal length. The first values of all lists form the first "
+     .sentence = "Combines lists of equal length in the object of `each`. The first values of all lists form the first "
                  "reading, and so on. A member that is not a list becomes a field of every reading."},
     {"outer_prefix", TIDE_CONFIG_STRING, OF_READINGS(decode.layout.outer_prefix), .example = "event/",
      .sentence = "Prefix for the fields from outside the readings of `each`. Set it if they have the same names as "
@@ -519,7 +519,7 @@ static const TideConfigOption readings_options[] = {
      .sentence =
          "Handling of an absent or null member of `root` or `each`. reject rejects the message. skip reads nothing "
          "there and counts one reading that no table uses. reading uses the object without that member as a reading."},
-    {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "How a line is written, with `format: csv`."},
+    {"csv", TIDE_CONFIG_SECTION, .section = &csv_group, .sentence = "Syntax of a line, with `format: csv`."},
     {"influx", TIDE_CONFIG_SECTION, .section = &influx_group,
      .sentence = "Names of tags and fields, with `format: influx`."},
     {"separator", TIDE_CONFIG_STRING, OF_READINGS(decode.separator), .default_text = "/",

@@ -115,7 +115,7 @@ static const TideConfigOption field_options[] = {
      .default_text = "\" \"",
      .sentence = "Padding character. It carries no meaning: with \"0\", 7 and 007 are the same."},
     {"align", TIDE_CONFIG_CHOICE, OF_PART(value.pad_left), .choices = alignments,
-     .sentence = "Side of the width on which the value is. Default: right with `pad: \"0\"`, otherwise left."},
+     .sentence = "Alignment of a value shorter than the width. Default: right with `pad: \"0\"`, otherwise left."},
     {"long", TIDE_CONFIG_CHOICE, OF_PART(value.cut), .default_text = "reject", .choices = long_values,
      .sentence = "Handling of a value longer than the width. reject rejects the message. cut cuts the value, so that "
                  "values with the same beginning share a key."},
@@ -134,7 +134,7 @@ static const TideConfigOption field_options[] = {
     {"default", TIDE_CONFIG_STRUCTURE,
      .form = "text, `{ hex: \"00ff\" }`, or list of `{ when: ..., value: ... }` and one of these",
      .sentence = "Text for an absent or null field. Default: such a field rejects the message. In a list, the first "
-                 "item whose condition holds applies; an item without a condition is the last."},
+                 "item whose condition holds applies; an item without a condition must be the last."},
 };
 
 static const TideConfigOption default_options[] = {
@@ -151,11 +151,11 @@ static const TideConfigOption time_options[] = {
                  "time. A pattern consists of yyyy MM dd HH mm ss and S for digits of a fraction; in qualifiers also "
                  "d, M and H, without a leading zero."},
     {"cut", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_cut, .print = print_cut,
-     .sentence = "Slot to whose start the time is rounded down, in the zone's local time. Weeks start on Monday."},
+     .sentence = "Unit to which the time is rounded down, in the zone's local time. Weeks start on Monday."},
     {"zone", TIDE_CONFIG_ZONE, OF_PART(moment.zone), .example = "Europe/Berlin",
      .sentence = "Time zone for a pattern, `cut` and `since`. Default: UTC."},
     {"since", TIDE_CONFIG_CUSTOM, .form = SLOT_FORM, .parse = parse_since, .print = print_since,
-     .sentence = "Start of counting, instead of 1970. The number is only as wide as its largest value needs."},
+     .sentence = "Period whose start replaces 1970 as the epoch. The number is as wide as its largest value."},
     {"drop", TIDE_CONFIG_INTEGER, OF_PART(moment.drop_digits), 1, 18,
      .sentence = "Number of digits to drop from the end of the number."},
     {"reversed", TIDE_CONFIG_BOOLEAN, OF_PART(moment.reversed), .default_text = "false",
@@ -173,7 +173,7 @@ static const TideConfigOption hash_options[] = {
     {"bytes", TIDE_CONFIG_INTEGER, OF_PART(digest.hash_bytes), 1, 32,
      .sentence = "Number of leading bytes of the result. Default: all."},
     {"as", TIDE_CONFIG_CHOICE, OF_PART(binary), .default_text = "hex", .choices = hash_forms,
-     .sentence = "Whether a byte is written as two characters or as itself."},
+     .sentence = "Form of a byte: two hexadecimal digits (hex), or the byte itself (raw)."},
 };
 
 static const TideConfigOption salt_options[] = {
@@ -185,8 +185,8 @@ static const TideConfigOption salt_options[] = {
      .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Fields to hash. Use fields of the key, so that the rows of a device stay together."},
     {"by", TIDE_CONFIG_CHOICE, OF_PART(digest.by_number), .default_text = "hash", .choices = salt_sources,
-     .sentence = "hash, or number: `of` then names a number (or a numeric time), and the salt is its remainder, "
-                 "without a hash."},
+     .sentence =
+         "Source of the salt: a hash of `of`, or the remainder of the number (or numeric time) that `of` names."},
     {"hash", TIDE_CONFIG_CHOICE, OF_PART(digest.hash), .default_text = "xxh3", .choices = hashes,
      .sentence = "Hash algorithm."},
     {"first", TIDE_CONFIG_INTEGER, OF_PART(digest.first), 0, 1000000000, "0", .sentence = "Number of the first salt."},

@@ -45,7 +45,7 @@ static const TideConfigOption table_options[] = {
      .example = "[{ field: host }, \"#\", { time: epoch_ms }]", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Row key: the list of its parts, in order."},
     {"columns", TIDE_CONFIG_STRUCTURE, .form = "mapping, or list of them", .example = "{ family: M, from: \"*\" }",
-     .flags = TIDE_CONFIG_REQUIRED, .sentence = "Which fields become cells, and in which family."},
+     .flags = TIDE_CONFIG_REQUIRED, .sentence = "Fields that become cells, and the family of each."},
     {"when", TIDE_CONFIG_STRUCTURE, .form = "condition, or list of them", .example = "{ field: type, equals: quote }",
      .sentence = "Conditions that a reading must meet to produce a row. Default: every reading does."},
     {"sources", TIDE_CONFIG_STRUCTURE, .form = "name of a source, or list of them", .example = "[telegraf]",
@@ -59,15 +59,15 @@ static const TideConfigOption table_options[] = {
                  "corrections of one event time become versions. Another field is also possible."},
     {"latest", TIDE_CONFIG_CHOICE, OF_TABLE(latest), .default_text = "none", .choices = latest_modes,
      .sentence =
-         "Which readings a latest table keeps, in whatever order they arrive. merge keeps the newest value of each "
-         "cell. replace makes the row exactly the newest reading, at the cost of a delete marker per write. packed "
-         "keeps the newest reading in one cell. none makes a history table, with a row per reading."},
+         "Readings that a latest table keeps, regardless of the order in which they arrive. merge keeps the newest "
+         "value of each cell. replace makes the row exactly the newest reading, at the cost of a delete marker per "
+         "write. packed keeps the newest reading in one cell. none makes a history table, with a row per reading."},
     {"tombstone", TIDE_CONFIG_CHOICE, OF_TABLE(tombstone), .default_text = "ignore", .choices = tombstone_policies,
      .sentence = "Effect of a message without a value in a latest table. ignore does nothing. delete deletes the row "
                  "of its key up to the message's time. Conditions of `when` that do not need the value must be met."},
     {"index_of", TIDE_CONFIG_STRING, OF_TABLE(index_of), .example = "METRIC",
-     .sentence = "Makes this latest table an index of another table. An index row is sent after the reading's row "
-                 "there is acknowledged, and contains the time of the newest reading."},
+     .sentence = "Makes this latest table an index of another table. An index row is sent after the reading's row in "
+                 "that table is acknowledged, and contains the time of the newest reading."},
     {"name_zone", TIDE_CONFIG_ZONE, OF_TABLE(name_zone), .example = "Europe/Berlin",
      .sentence = "Time zone of a date in the table's name. Default: UTC."},
     {"ttl", TIDE_CONFIG_DURATION, OF_TABLE(ttl_ms), SECOND, 36500 * DAY,
@@ -127,7 +127,7 @@ static const TideConfigOption columns_options[] = {
     {"key_fields", TIDE_CONFIG_BOOLEAN, OF_COLUMNS(with_key_fields), .default_text = "false",
      .sentence = "Whether \"*\" and patterns include the fields of the key and the time."},
     {"encode", TIDE_CONFIG_CHOICE, OF_COLUMNS(encoding), .default_text = "text", .choices = value_encodings,
-     .sentence = "How a value is stored: as received (text), as 8 bytes big-endian, or as JSON, with strings in "
+     .sentence = "Encoding of a stored value: as received (text), as 8 bytes big-endian, or as JSON, with strings in "
                  "quotes. int64 and float64 reject a message whose value is not a number or does not fit; "
                  "float64_rounded stores the nearest number."},
     {"case", TIDE_CONFIG_CHOICE, OF_COLUMNS(name_case), .default_text = "as_is", .choices = tide_text_case_choices,
@@ -179,7 +179,7 @@ print_nothing(gconstpointer base)
 #define COLUMN_ENCODE                                                                                                  \
   {                                                                                                                    \
     "encode", TIDE_CONFIG_CHOICE, OF_COLUMN(encoding),                                                                 \
-        .choices = value_encodings, .sentence = "How the value is stored. Default: as the entry's `encode`."           \
+        .choices = value_encodings, .sentence = "Encoding of the stored value. Default: as the entry's `encode`."      \
   }
 #define COLUMN_SCALE                                                                                                   \
   {                                                                                                                    \
