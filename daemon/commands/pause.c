@@ -204,8 +204,8 @@ run_resume(TideCommandCall *call, GError **error)
 }
 
 #define WHAT_OPTIONS                                                                                                   \
-  {"topic", "NAME", TIDE_LIST(PauseOptions, topics), "a topic; may be given several times"},                           \
-      {"table", "NAME", TIDE_LIST(PauseOptions, tables), "a table; may be given several times"},                       \
+  {"topic", "NAME", TIDE_LIST(PauseOptions, topics), "topic; repeatable"},                                             \
+      {"table", "NAME", TIDE_LIST(PauseOptions, tables), "table; repeatable"},                                         \
   {                                                                                                                    \
     "state-directory", "DIR", TIDE_TEXT(PauseOptions, state_directory),                                                \
         "the daemon's state directory ($STATE_DIRECTORY, or " SERVICE_DIRECTORY ")"                                    \
@@ -214,7 +214,7 @@ run_resume(TideCommandCall *call, GError **error)
 static const TideOption pause_options[] = {
     TIDE_CONFIG_OPTION,
     WHAT_OPTIONS,
-    {"reason", "TEXT", TIDE_TEXT(PauseOptions, reason), "why, for whoever looks at the status"},
+    {"reason", "TEXT", TIDE_TEXT(PauseOptions, reason), "reason, shown in the status"},
     {"until", "TIME", TIDE_TEXT(PauseOptions, until), "end of the pause: +2h, 2026-11-21T04:45:00Z (until resumed)"},
 };
 
@@ -230,9 +230,8 @@ const TideCommand tide_command_pause = {
         "that feed it pause too. Partitions stay assigned and offsets where they are: nothing is lost, and after the\n"
         "pause the daemon catches up. A pause survives a restart.\n"
         "\n"
-        "A pause holds for the one daemon that uses the state directory. A partition that a rebalance gives to "
-        "another\n"
-        "daemon is read and written there: pause each daemon of the group.\n"
+        "A pause applies only to the daemon that uses the state directory. If a rebalance moves a partition to\n"
+        "another daemon, that daemon reads and writes it: pause each daemon of the group.\n"
         "\n"
         "Examples:\n"
         "  tidemark pause --reason 'HBase upgrade' --until +2h\n"
@@ -244,7 +243,7 @@ const TideCommand tide_command_pause = {
 
 const TideCommand tide_command_resume = {
     .name = "resume",
-    .summary = "Ends what 'tidemark pause' began.",
+    .summary = "Ends pauses that 'tidemark pause' started.",
     .exits = {{TIDE_EXIT_UNAVAILABLE, "there is no such state directory"}},
     .details = "Without --topic and --table, every pause ends.\n"
                "\n"

@@ -339,7 +339,7 @@ static const TideOption bench_options[] = {
 
 const TideCommand tide_command_bench = {
     .name = "bench",
-    .summary = "Measures what readings cost on this machine, stage by stage, or plans the hardware for a load.",
+    .summary = "Measures the cost of a reading on this machine, stage by stage, or plans the hardware for a load.",
     .exits = {{TIDE_EXIT_DATA, "no message can be used"}, {TIDE_EXIT_CONFIG}},
     .details = "Needs neither Kafka nor HBase, and writes nothing. Run it on an idle machine, and compare ratios.\n"
                "\n"

@@ -339,7 +339,7 @@ run_dead_letters(TideCommandCall *call, GError **error)
 static const TideOption dead_letters_options[] = {
     TIDE_CONFIG_OPTION,
     {"file", "FILE", TIDE_TEXT(DeadLettersOptions, file),
-     "read this file and its rotated predecessors, instead of the configured place"},
+     "read this file and its rotated predecessors, instead of the configured file or topic"},
     {"reason", "REASON", TIDE_TEXT(DeadLettersOptions, filter.reason),
      "only dead letters with this reason, as shown by list"},
     {"table", "TABLE", TIDE_TEXT(DeadLettersOptions, filter.table),

@@ -479,7 +479,7 @@ static const TideOption rollup_options[] = {
 const TideCommand tide_command_rollup = {
     .name = "rollup",
     .arguments = "[TABLE]",
-    .summary = "Copies one day of a table that is keyed by device into a table of its own: the nightly batch.",
+    .summary = "Copies one day of a table that is keyed by device into a separate table, as a nightly batch.",
     .exits = {{TIDE_EXIT_FINDINGS, "the number of rows or cells of the day in the table differs from what was copied"},
               {TIDE_EXIT_DATA, "the marks of an earlier run cannot be used"},
               {TIDE_EXIT_UNAVAILABLE},
@@ -487,7 +487,8 @@ const TideCommand tide_command_rollup = {
               {TIDE_EXIT_CONFIG}},
     .details = "HBase selects the day by the times of the cells, region by region. The copies keep these times, so "
                "that a second\n"
-               "run changes nothing. A run that was killed continues where it was. At the end, the copy is counted.\n"
+               "run changes nothing. After a kill, the same command continues. At the end, rollup counts the rows and\n"
+               "cells of the copy.\n"
                "\n"
                "Examples:\n"
                "  tidemark rollup SENSOR\n"

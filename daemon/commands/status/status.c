@@ -131,7 +131,7 @@ const TideCommand tide_command_status = {
               {TIDE_EXIT_DATA, "the daemon requires authentication"},
               {TIDE_EXIT_UNAVAILABLE, "the daemon does not answer"},
               {TIDE_EXIT_CONFIG}},
-    .details = "The command asks the endpoint that service.http of the configuration names.\n"
+    .details = "The command queries the address in service.http of the configuration.\n"
                "\n"
                "Examples:\n"
                "  tidemark status -c tidemark.yaml\n"

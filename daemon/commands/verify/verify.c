@@ -301,7 +301,7 @@ static const TideOption verify_options[] = {
     {"sample", "N", TIDE_COUNT(VerifyOptions, samples), "maximum number of differences of each kind to show (5)",
      .max = MAX_SAMPLES},
     {"memory", "SIZE", TIDE_MEBIBYTES(VerifyOptions, memory_mib),
-     "memory for the compared cells; what does not fit takes another pass (256MiB)", .min = 1, .max = MAX_MEMORY_MIB},
+     "memory for the compared cells; the rest needs another pass (256MiB)", .min = 1, .max = MAX_MEMORY_MIB},
     {"rate", "N", TIDE_COUNT(VerifyOptions, rate_rows_per_s),
      "maximum number of rows to read per second, to leave capacity for other work (no limit)", .min = 1},
 };
