@@ -27,10 +27,10 @@ tide_batch_metrics_init(TideBatchMetrics *batches, const TideConfig *config, Tid
     const TideTable *table = g_ptr_array_index(config->tables, i);
     g_autofree char *label = tide_metrics_label("table", table->name);
     batches->rows[i] = tide_metrics_counter(metrics, "tidemark_rows_written_total",
-                                            "Rows that HBase acknowledged, without refused ones", label);
+                                            "Rows that HBase acknowledged, excluding refused rows", label);
     batches->batches[i] = tide_metrics_counter(
         metrics, "tidemark_batches_written_total",
-        "Batches that HBase acknowledged; a batch has rows of one region, and a call one or more batches", label);
+        "Batches that HBase acknowledged; a batch contains rows of one region, and a call one or more batches", label);
   }
 }
 

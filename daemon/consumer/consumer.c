@@ -358,7 +358,7 @@ register_metrics(TideConsumer *consumer)
       "Partitions taken over from a tidemark whose configuration has other tables, keys or columns", NULL);
   counters->offsets_gone = tide_metrics_counter(
       metrics, "tidemark_kafka_offsets_gone_total",
-      "Partitions read from their oldest message although the group has started before: nothing is committed of them",
+      "Partitions read from their oldest message although the group has started before: they have no committed offset",
       NULL);
   counters->damaged = tide_metrics_counter(metrics, "tidemark_kafka_corrupt_fetches_total",
                                            "Fetched data with a wrong checksum or compression", NULL);

@@ -42,7 +42,7 @@ tide_intake_init(TideIntake *intake, const TideIntakeContext *context)
                                                    "Readings whose time was truncated to nanoseconds", NULL);
   intake->readings_ambiguous =
       tide_metrics_counter(context->metrics, "tidemark_readings_ambiguous_total",
-                           "Readings whose local time occurs twice, so that 'ambiguous' chose the moment", NULL);
+                           "Readings whose local time occurs twice and was resolved by 'ambiguous'", NULL);
   register_expired(intake);
   intake->mapping = tide_mapping_new(context->config, context->protocol);
 }

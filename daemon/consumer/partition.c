@@ -124,9 +124,9 @@ take_name(TidePartition *self, const char *topic, gint32 partition, const char *
                                  "Offset stored for the next commit; all messages before it are finished", labels);
   counters->paused_gauge =
       tide_metrics_gauge(metrics, "tidemark_kafka_paused", "1 while the partition is not fetched", labels);
-  counters->held_gauge = tide_metrics_gauge(
-      metrics, "tidemark_kafka_commit_deferred",
-      "1 while the committed offset stays behind what was written, until the partition is read again", labels);
+  counters->held_gauge =
+      tide_metrics_gauge(metrics, "tidemark_kafka_commit_deferred",
+                         "1 while the committed offset is held back until the partition is read again", labels);
   /* Creates one series of each at 0, so that sums over the reasons always have a value. The others are created on first
    * use. */
   (void)skipped_counter(self, TIDE_REJECT_TOMBSTONE);

@@ -27,10 +27,10 @@ tide_pauses_init(TidePauses *pauses, const TidePausesContext *context)
       tide_metrics_counter(metrics, "tidemark_kafka_resumes_total", "Times a paused partition resumed", NULL);
   pauses->n_holds = tide_metrics_counter(metrics, "tidemark_kafka_memory_pauses_total",
                                          "Times reading paused briefly because the memory budget was used up", NULL);
-  pauses->messages_held = tide_metrics_counter(
-      metrics, "tidemark_messages_halted_total",
-      "Messages that halted their partition: on_bad_message: stop, no place for dead letters, or too many dated tables",
-      NULL);
+  pauses->messages_held = tide_metrics_counter(metrics, "tidemark_messages_halted_total",
+                                               "Messages that halted their partition because of on_bad_message: stop, "
+                                               "missing storage for dead letters, or too many dated tables",
+                                               NULL);
 }
 
 /* Tells librdkafka that the partition pauses or resumes, as soon as a change is allowed. */

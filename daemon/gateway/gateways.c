@@ -36,13 +36,13 @@ init_gateway(TideGateways *gateways, guint32 index, const TideEndpoint *endpoint
                                "Moving average duration of acknowledged calls; 0 if not measured", label);
   gateway->gauges.slow =
       tide_metrics_gauge(metrics, "tidemark_gateway_slow",
-                         "1 while the gateway takes several times as long per row as the fastest one", label);
+                         "1 while the gateway takes several times as long per row as the fastest gateway", label);
   gateway->gauges.refused =
       tide_metrics_gauge(metrics, "tidemark_gateway_wrong_cluster",
                          "1 while the gateway gets no rows because it belongs to another HBase cluster", label);
   gateway->circuit_openings = tide_metrics_counter(
       metrics, "tidemark_gateway_breaker_opened_total",
-      "Times the gateway was excluded because its calls failed and those of others did not", label);
+      "Times the gateway was excluded because its calls failed and those of other gateways succeeded", label);
   gateway->closed_at_once = tide_metrics_counter(
       metrics, "tidemark_gateway_connections_dropped_total",
       "New connections that the gateway closed while others worked: its threads or queue are full", label);

@@ -339,11 +339,11 @@ register_metrics(TideAccumulator *accumulator)
   }
   accumulator->table_context.doubt_overflow = tide_metrics_counter(
       metrics, "tidemark_uncertain_overflow_total",
-      "Times there was no room to record what an unanswered call may overwrite; the partitions are then read again",
+      "Times the memory for values that an unanswered call may overwrite was full; the partitions are then read again",
       NULL);
   accumulator->table_context.rows_cancelled = tide_metrics_counter(
       metrics, "tidemark_rows_cancelled_total",
-      "Rows cancelled because a partition was revoked that they came from, or that they shared a batch with", NULL);
+      "Rows cancelled because their partition, or another partition in their batch, was revoked", NULL);
 }
 
 static void

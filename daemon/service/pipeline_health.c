@@ -34,7 +34,7 @@ tide_pipeline_health_init(TidePipelineHealth *health, const TidePipelineParts *p
   TideMetrics *metrics = parts->options.metrics;
   health->budget_limit =
       tide_metrics_gauge(metrics, "tidemark_memory_budget_bytes", "Memory budget for everything in flight", NULL);
-  health->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Memory in use, of the budget", NULL);
+  health->budget_used = tide_metrics_gauge(metrics, "tidemark_memory_used_bytes", "Memory budget in use", NULL);
   health->waiting_rows =
       tide_metrics_gauge(metrics, "tidemark_table_waiting_rows", "Sealed rows waiting for a writer", NULL);
   health->in_flight_rows = tide_metrics_gauge(metrics, "tidemark_table_in_flight_rows", "Rows in running calls", NULL);

@@ -358,8 +358,8 @@ tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics)
     verdicts->limited_by[limit] =
         tide_metrics_gauge(metrics, "tidemark_limited_by", "1 for the current bottleneck", label);
   }
-  verdicts->restart_is_good = tide_metrics_gauge(
-      metrics, "tidemark_restart_clean", "1 while a stop would be quick and leave nothing to be written twice", NULL);
+  verdicts->restart_is_good = tide_metrics_gauge(metrics, "tidemark_restart_clean",
+                                                 "1 while a stop would be quick and cause no duplicate writes", NULL);
 }
 
 void

@@ -171,7 +171,7 @@ static const Field gateway_fields[] = {
     {"state", TEXT(TideGatewayView, state),
      "`up`; `down`; `suspect`: a connection broke, and the gateway is probed; `circuit_open`: its calls failed while "
      "those of others did not, until it accepts a call again; `wrong_cluster`: it belongs to another HBase cluster"},
-    {"slow", FLAG(TideGatewayView, is_slow), "The gateway takes several times as long per row as the fastest one"},
+    {"slow", FLAG(TideGatewayView, is_slow), "The gateway takes several times as long per row as the fastest gateway"},
     {"connections", COUNT(TideGatewayView, connections), "Connections of writers"},
     {"allowed_connections", COUNT(TideGatewayView, allowed_connections),
      "Maximum number of connections at present: low after the gateway recovered, or while it is full"},
@@ -223,7 +223,7 @@ static const Field memory_fields[] = {
     {"budget_bytes", COUNT(TideStatusMemory, budget_bytes),
      "Share of the limit for what is in flight; the rest is for fetching ahead"},
     {"used_bytes", COUNT(TideStatusMemory, used_bytes),
-     "Memory in use, of the budget; partitions pause when the budget is used up"},
+     "Memory budget in use; partitions pause when the budget is used up"},
     {"uncertain_bytes", COUNT(TideStatusMemory, uncertain_bytes),
      "Part of the used memory that records uncertain cells until `hbase.uncertain_timeout` is over: an unanswered "
      "call, or a call "
