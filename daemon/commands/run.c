@@ -250,7 +250,7 @@ on_watch(gpointer data)
   }
   g_autofree char *kept = tide_count_of(n_kept, "file", NULL);
   if (n_kept > 0)
-    tide_log(TIDE_LOG_NOTICE, "state-kept", "there is disk space again: %s of the state directory written", kept);
+    tide_log(TIDE_LOG_NOTICE, "state-kept", "disk space is available again: %s of the state directory written", kept);
   tide_pipeline_watch(run->pipeline, now_us);
   TidePipelineState state = tide_pipeline_state(run->pipeline);
   notify_systemd(run, &state, now_us);
@@ -422,7 +422,7 @@ free_pipeline(Run *run)
 {
   if (!wait_for_end(tide_thread_start("tide-free", run_free, run), FREE_TIMEOUT_US)) {
     tide_log(TIDE_LOG_WARNING, "kafka-client-stuck",
-             "the Kafka client does not end: exiting without it; everything written is committed");
+             "the Kafka client did not stop; exiting anyway; everything written is committed");
     _exit(run->exit_code);
   }
 }

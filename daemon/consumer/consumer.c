@@ -286,10 +286,10 @@ report_unfinished(TideConsumer *consumer)
   g_autofree char *messages = tide_count_of(unfinished, "message", NULL);
   if (consumer->context.watch != NULL)
     tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
-             "stopping with %s unfinished and not committed; the next start reads on from there", messages);
+             "stopping with %s unfinished and not committed; the next start continues from there", messages);
   else
     tide_log(TIDE_LOG_WARNING, "stopping-unfinished",
-             "stopping with %s unfinished; run the same command again to read on from there", messages);
+             "stopping with %s unfinished; run the same command again to continue from there", messages);
 }
 
 /* Stops fetching but keeps polling for the group, until every row is acknowledged or the deadline passes. */

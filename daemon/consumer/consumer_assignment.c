@@ -106,7 +106,7 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
     break;
   case TIDE_OFFSET_BEGINS:
     tide_log(report->n_messages > 0 ? TIDE_LOG_NOTICE : TIDE_LOG_INFO, "offsets-begin",
-             "group '%s' has no committed offsets for %s; starting as kafka.start says, leaving out %s: %s", group,
+             "group '%s' has no committed offsets for %s; starting according to kafka.start, skipping %s: %s", group,
              partitions, messages, which);
     break;
   case TIDE_OFFSET_GONE:
@@ -117,13 +117,13 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
     break;
   case TIDE_OFFSET_JUMPS:
     tide_log(TIDE_LOG_WARNING, "offsets-jump",
-             "%s came back with committed offsets after this daemon's last commit, without a note of their committer; "
-             "another consumer took %s; unless it was a tidemark, read them again with 'tidemark offsets move': %s",
+             "%s reassigned with committed offsets after this daemon's last commit, without a note of their committer; "
+             "another consumer read %s; unless it was a tidemark, read them again with 'tidemark offsets move': %s",
              partitions, messages, which);
     break;
   case TIDE_OFFSET_GOES_BACK:
     tide_log(TIDE_LOG_WARNING, "offsets-back",
-             "%s came back with committed offsets before this daemon's last commit; reading %s again: %s", partitions,
+             "%s reassigned with committed offsets before this daemon's last commit; reading %s again: %s", partitions,
              messages, which);
     break;
   case TIDE_OFFSET_DELETED:
@@ -134,7 +134,7 @@ log_event(const TideConsumer *consumer, TideOffsetEvent event, const TideOffsetR
     break;
   case TIDE_OFFSET_READ_AGAIN:
     tide_log(TIDE_LOG_WARNING, "offset-not-found",
-             "a broker did not find offsets that its log contains, in %s; reading there again: %s", partitions, which);
+             "a broker did not find offsets that its log contains, in %s; reading these again: %s", partitions, which);
     break;
   case TIDE_OFFSET_OTHER_TABLES:
     tide_log(
@@ -334,8 +334,8 @@ on_unlocated(guint n_slots, const char *why, gpointer data)
   g_autofree char *partitions = tide_count_of(n_slots, "partition", NULL);
   if (tide_log_limit_pass(&consumer->log_limits.unlocated, tide_now_us(), TROUBLE_LOG_US, &suppressed))
     tide_log(TIDE_LOG_WARNING, "committed-unknown",
-             "cannot look up the committed offsets of %s of group '%s': %s; asking again, nothing of these partitions "
-             "is read meanwhile%s",
+             "cannot look up the committed offsets of %s of group '%s': %s; retrying; these partitions are not read "
+             "meanwhile%s",
              partitions, consumer->context.config->kafka.group, why, tide_log_suppressed(suppressed, "lookups").text);
 }
 
@@ -370,7 +370,7 @@ log_unannounced(const TideConsumer *consumer, guint n, const char *names)
 {
   g_autofree char *partitions = tide_count_of(n, "partition", NULL);
   tide_log(TIDE_LOG_WARNING, "partitions-untold",
-           "group '%s' has not committed the takeover of %s (see 'commit-failed' for the cause); not reading there "
+           "group '%s' has not committed the takeover of %s (see 'commit-failed' for the cause); not reading them "
            "until it has, so that no later owner leaves older values; retrying every few seconds: %s%s",
            consumer->context.config->kafka.group, partitions, names, n > MAX_NAMED ? " and more" : "");
 }

@@ -178,7 +178,7 @@ halt_at_row_without_slot(TideIntake *intake, TidePartition *partition, const Tid
   char *why =
       g_strdup_printf("topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
                       ": table '%s' exceeds the %u dated tables that one process can hold; check for readings with "
-                      "absurd times (readings.time.max_past rejects them), then restart, which resets the count",
+                      "implausible times (readings.time.max_past rejects them), then restart, which resets the count",
                       partition->topic, partition->partition, message->offset, table, TIDE_DATED_TABLES_MAX);
   partition->halt.record_ms = message->timestamp_ms;
   tide_pauses_halt_at_message(intake->context.pauses, partition, message->offset, why);

@@ -651,8 +651,8 @@ tide_gateways_note_call(TideGateways *gateways, TideGatewayLink *link, const Tid
   const TideLogField field = {"GATEWAY", link->gateway->endpoint->text};
   if (failing != NULL)
     tide_log_fields(TIDE_LOG_WARNING, "gateway-down", &field, 1,
-                    "gateway unavailable: %s; the others write its rows, and it gets a call at least every five "
-                    "minutes until it acknowledges one; see its log",
+                    "gateway unavailable: %s; other gateways write its rows, and it gets a call at least every five "
+                    "minutes until it acknowledges one; see the gateway's log",
                     failing);
   if (works_again)
     tide_log_fields(TIDE_LOG_NOTICE, "gateway-up", &field, 1, "gateway '%s' is up: it has acknowledged a call",

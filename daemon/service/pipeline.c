@@ -276,7 +276,7 @@ tide_pipeline_stop(TidePipeline *pipeline, gint64 deadline_us, guint64 *ret_held
   const char *stuck = join_all(&pipeline->parts, &pipeline->starter, deadline_us);
   if (stuck != NULL) {
     tide_log(TIDE_LOG_ERROR, "thread-stuck",
-             "%s did not end in time: ending without it; uncommitted messages are read again at the next start", stuck);
+             "%s did not stop in time; exiting anyway; uncommitted messages are read again at the next start", stuck);
     return TIDE_PIPELINE_STUCK;
   }
   tide_regions_stop(pipeline->parts.regions);

@@ -505,7 +505,7 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
     return;
   tide_log(TIDE_LOG_CRIT, "group-stranger",
            "the group '%s' has members other than tidemark: %s; messages of the partitions assigned to them are not "
-           "written: stop them, or give them their own group",
+           "written; stop them, or give them their own group",
            group, strangers);
 }
 
@@ -523,7 +523,7 @@ log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us
   g_autofree char *partitions = tide_count_of(n, "partition", NULL);
   tide_log(TIDE_LOG_WARNING, "group-other-tables",
            "the last commit of %s of group '%s' is from a tidemark whose configuration has other tables, keys or "
-           "columns: rows for tables that it lacks are not written: run all instances with the same tables; 'tidemark "
+           "columns; rows of tables that it lacks are not written; run all instances with the same tables; 'tidemark "
            "check' shows each host's mark",
            partitions, health->parts->options.config->kafka.group);
 }
@@ -538,7 +538,7 @@ watch_clock(TidePipelineHealth *health, gboolean is_running)
   if (jump_us > 0) {
     tide_counter_inc(health->clock_set[1]);
     tide_log(TIDE_LOG_NOTICE, "clock-forward",
-             "the wall clock was set forward by %.1f s; no wait becomes longer, and reading continues", seconds);
+             "the wall clock was set forward by %.1f s; waits are not prolonged, and reading continues", seconds);
   } else if (jump_us < 0) {
     tide_counter_inc(health->clock_set[0]);
     health->must_rouse = TRUE;

@@ -119,7 +119,7 @@ tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms)
         "paused by an operator: %s; partitions stay assigned and offsets where they are; 'tidemark resume' ends it",
         text);
   else
-    tide_log(TIDE_LOG_NOTICE, "operator-resumed", "nothing is paused by the operator any longer");
+    tide_log(TIDE_LOG_NOTICE, "operator-resumed", "all pauses by the operator have ended");
 }
 
 void

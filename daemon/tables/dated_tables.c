@@ -85,7 +85,7 @@ warn_if_few_are_left_locked(TideDatedTables *dated, gint64 now_us)
   const char *newest = dated->slots[dated->n_slots - 1]->name;
   tide_log_fields(TIDE_LOG_WARNING, "dated-tables-full", TIDE_LOG_FIELDS({"TABLE", newest}),
                   "used %u dated tables since the start, the newest '%s', of at most %u; partitions halt beyond that; "
-                  "restart tidemark before then, which resets the count, and check for readings with absurd times "
+                  "restart tidemark before then, which resets the count, and check for readings with implausible times "
                   "(readings.time.max_past rejects them)",
                   dated->n_slots, newest, TIDE_DATED_TABLES_MAX);
 }

@@ -16,7 +16,7 @@
 G_BEGIN_DECLS
 
 /* Most names in a process: 44 years of days, 22 months of hours. Their state takes a few megabytes, and readings with
- * absurd times, each of which creates a table in HBase, are noticed earlier. */
+ * implausible times, each of which creates a table in HBase, are noticed earlier. */
 #define TIDE_DATED_TABLES_MAX 16384u
 
 typedef struct TideDatedTables TideDatedTables;

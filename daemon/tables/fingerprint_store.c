@@ -342,8 +342,8 @@ apply_finding(FingerprintCheck *check, const TideTable *table, const TideFingerp
     return TRUE;
   }
   tide_log_fields(TIDE_LOG_WARNING, "key-changed", TIDE_LOG_FIELDS({"TABLE", table->name}),
-                  "the key of table '%s' was changed from [%s] to [%s], which was accepted; the new key does not find "
-                  "rows written before",
+                  "the key of table '%s' was changed from [%s] to [%s], which was accepted; rows written before cannot "
+                  "be found by the new key",
                   table->name, finding->stored.text, finding->declared);
   return store_fingerprint(check, table, finding->declared, error);
 }

@@ -38,8 +38,8 @@ tide_table_warn_of_risks(const char *table, const TideTableDescription *descript
   if (description->hidden != NULL) {
     /* HBase shows tables only to users who may create them, while READ and WRITE permission is enough for writing. */
     tide_log_fields(TIDE_LOG_WARNING, "table-hidden", TIDE_LOG_FIELDS({"TABLE", table}),
-                    "cannot check the families, durability and key attribute of table '%s', which HBase does not show: "
-                    "%s; writing to it unchecked",
+                    "cannot check the families, durability and key attribute of table '%s', because HBase does not "
+                    "describe it: %s; writing to it unchecked",
                     table, description->hidden);
     return;
   }

@@ -191,7 +191,7 @@ read_again(const TidePauseWatch *watch, gint64 now_ms)
   gboolean is_start = tide_pause_watch_generation(watch) == 0;
   if (pauses != NULL)
     return pauses;
-  tide_log(TIDE_LOG_ERROR, "pauses-unreadable", "what an operator has paused is not known: %s; %s", error->message,
+  tide_log(TIDE_LOG_ERROR, "pauses-unreadable", "cannot read the operator's pauses: %s; %s", error->message,
            is_start ? "everything is paused" : "what was paused before stays paused");
   if (!is_start)
     return NULL;

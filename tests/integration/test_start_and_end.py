@@ -254,7 +254,7 @@ class OffsetTrust(Case):
         self.send([{"host": "before", "ts": START_MS, "v": i} for i in range(30)])
         daemon.start()
         wait_until(lambda: self.committed(daemon) == {0: 30}, daemon.log_tail)
-        self.assertIn("leaving out 30 messages", daemon.log_text())
+        self.assertIn("skipping 30 messages", daemon.log_text())
         self.assertEqual(daemon.metric(LEFT_OUT, 'reason="start"'), 30)
         self.assertEqual(daemon.stop(), 0)
         self.kafka.admin.delete_group(daemon.group)
@@ -269,7 +269,7 @@ class OffsetTrust(Case):
         del daemon.environment["STATE_DIRECTORY"]
         daemon.start()
         daemon.wait_metric(LEFT_OUT, 730)
-        self.assertIn("leaving out 730 messages", daemon.log_text())
+        self.assertIn("skipping 730 messages", daemon.log_text())
         self.assertEqual(daemon.stop(), 0)
 
     def test_broker_restarts_while_joining(self) -> None:

@@ -678,7 +678,7 @@ class Batch:
         found = sum(map(int, re.findall(r"(\d+) partitions? resumed at committed offsets that have no note", logs)))
         if found < unsigned:  # of one beyond the end, too, before that is known
             self.fail("batch", "unsigned", f"the log tells of {found} offsets without a note, not of {unsigned} at least")
-        for reason, pattern in (("start", r"leaving out ([\d,]+) messages?"),
+        for reason, pattern in (("start", r"skipping ([\d,]+) messages?"),
                                 ("retention", r"lost ([\d,]+) messages? of \d+ partitions?, deleted")):
             expected = sum(stand.left_out[1] for stand in self.stands.values() if stand.left_out[0] == reason and not stand.cause)
             found = sum(int(number.replace(",", "")) for number in re.findall(pattern, logs))

@@ -470,7 +470,7 @@ class Load(LoadCase):
         self.assertTrue(100 <= bad <= of_all, "what is bad is a part of what came")
         self.assertNotIn("offset", said)
         for line in re.findall("stopping with .*", said):
-            self.assertRegex(line, r"[\d,]+ messages? unfinished; run the same command again to read on from there")
+            self.assertRegex(line, r"[\d,]+ messages? unfinished; run the same command again to continue from there")
         self.assertIn("no more are written: check with '--dry-run' what the files contain, ", said)
         self.assertNotIn("restart", said)
         self.assertNotIn("nothing was written", said, "which this says already")

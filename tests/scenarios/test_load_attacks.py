@@ -82,7 +82,7 @@ class Attacks(LoadCase):
             process.terminate()
             process.wait(PATIENCE_S)
             said = self.end(process, 75)
-            self.assertNotIn("did not end in time", said)
+            self.assertNotIn("did not stop in time", said)
             self.assertIn("standard input and pipes have no mark: send them again from the beginning", said)
 
     def test_gzip_with_zeros_behind(self) -> None:

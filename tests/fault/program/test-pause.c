@@ -80,7 +80,7 @@ PIPELINE_TEST("/pause/everything-across-a-restart")
   g_autofree char *resumed = run_pause(&second, directory, "resume");
   assert_prints(resumed, "everything is resumed; it was paused at ");
   pipeline_fixture_wait_all_committed(fixture);
-  daemon_process_assert_said(&second, "nothing is paused by the operator any longer");
+  daemon_process_assert_said(&second, "all pauses by the operator have ended");
   daemon_process_stop(&second);
   pipeline_assert_tables(fixture, N_STEPS);
   remove_directory(directory);
