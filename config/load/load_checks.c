@@ -185,7 +185,7 @@ check_dead_letters(TideLoad *load)
   const TideDeadLettersConfig *dead_letters = &load->config->dead_letters;
   if (dead_letters->topic != NULL && dead_letters->file != NULL)
     tide_load_option_error(load, "dead_letters.file",
-                           "'dead_letters.file' and 'dead_letters.topic' exclude each other: remove one of them");
+                           "'dead_letters.file' and 'dead_letters.topic' cannot be combined: remove one of them");
   if (dead_letters->topic != NULL && tide_topic_pattern_any_matches(load->config->kafka.topics, dead_letters->topic))
     tide_load_option_error(
         load, "dead_letters.topic",

@@ -194,7 +194,7 @@ check_positions(ReadingsLoad *it)
     readings_error(it, "positions", "'%s.positions' has more names than '%s.max_fields' (%u) allows", it->path,
                    it->path, it->decode->max_fields);
   if (layout->zip)
-    readings_error(it, "positions", "'%s.positions' and '%s.zip' exclude each other: zipped lists have their own names",
+    readings_error(it, "positions", "'%s.positions' and '%s.zip' cannot be combined: zipped lists have their own names",
                    it->path, it->path);
   check_names(it, "positions", fields);
 }

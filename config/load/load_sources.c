@@ -122,7 +122,7 @@ static void
 refuse_short_form(TideLoad *load, const char *path)
 {
   if (tide_load_is_written(load, path))
-    tide_load_option_error(load, path, "'%s' and 'sources' exclude each other: move it to a source", path);
+    tide_load_option_error(load, path, "'%s' and 'sources' cannot be combined: move it to a source", path);
 }
 
 static void

@@ -231,7 +231,7 @@ add_references(Registry *registry, const GArray *of, guint depth, References *re
     gpointer is_read;
     if (g_hash_table_lookup_extended(references->is_read, reference->name, NULL, &is_read)) {
       if (!GPOINTER_TO_INT(is_read))
-        return tide_fail(error, TIDE_ERROR_DATA, "its references form a circle through '%s'", reference->name);
+        return tide_fail(error, TIDE_ERROR_DATA, "its references form a cycle through '%s'", reference->name);
       continue;
     }
     if (depth >= MAX_REFERENCE_DEPTH || g_hash_table_size(references->is_read) >= MAX_REFERENCES)

@@ -70,7 +70,7 @@ read_pause(GKeyFile *file, const char *group, GError **error)
                                    strncmp(tide_pause_scope_names[scope], group, word_len) != 0))
     scope++;
   if (scope == TIDE_N_SCOPES || (scope == TIDE_SCOPE_EVERYTHING) != (space == NULL)) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'[%s]' names neither everything, a topic nor a table", group);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "'[%s]' is not 'everything', a topic or a table", group);
     return NULL;
   }
   g_autofree char *reason = g_key_file_get_string(file, group, "reason", NULL);

@@ -36,7 +36,7 @@ class Http(LinkCase):
         self.check_refused(spnego, "no Kerberos", "set 'hbase.kerberos'", security={})
         self.check_refused(spnego, "address for a name", "set 'hbase.http.host'",
                            address=spnego.address.replace("localhost", "127.0.0.1"))
-        self.check_refused(doas, "doAs refused", f"does not allow us to write as '{OTHER_USER}'",
+        self.check_refused(doas, "doAs refused", f"does not allow tidemark to write as '{OTHER_USER}'",
                            security={**doas.security, "kerberos": self.links.kerberos()})
         other = {"http": {"do_as": OTHER_USER}}
         self.check_refused(http, "doAs unknown", "set 'hbase.thrift.support.proxyuser'",

@@ -67,7 +67,7 @@ class Tls(LinkCase):
         if link.name == "mutual-tls":
             self.check_refused(link, "no certificate of ours", "requires a client certificate",
                                security={"tls": self.links.tls()})
-            self.check_refused(link, "own certificate of another CA", "does not trust the issuer of our certificate",
+            self.check_refused(link, "own certificate of another CA", "does not trust the issuer of tidemark's certificate",
                                security={"tls": self.links.tls(self.links.strangers_client)})
 
     def test_certificate_is_renewed(self) -> None:
@@ -82,7 +82,7 @@ class Tls(LinkCase):
         daemon = self.linked(link, security={"tls": self.links.tls(own)})
         n_messages = self.simulate("--readings", "100", "--devices", "5")
         daemon.start()
-        wait_until(lambda: "does not trust the issuer of our certificate" in daemon.log_tail(), daemon.log_tail)
+        wait_until(lambda: "does not trust the issuer of tidemark's certificate" in daemon.log_tail(), daemon.log_tail)
         for path in (own, own.with_suffix(".key")):
             path.write_bytes(self.links.client.with_suffix(path.suffix).read_bytes())
         daemon.wait_committed(n_messages)

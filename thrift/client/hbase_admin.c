@@ -151,7 +151,7 @@ tide_hbase_client_describe(TideHBaseClient *client, const char *table, gint64 de
   if (!tide_hbase_client_table_exists(client, table, deadline_us, &exists, error))
     return NULL;
   if (!exists) {
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "there is no table '%s' behind gateway '%s'", table,
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "table '%s' does not exist in HBase (gateway '%s')", table,
                 client->endpoint->text);
     return NULL;
   }

@@ -169,16 +169,18 @@ explain_alert_about_us(const TideEndpoint *endpoint, int alert)
         endpoint->text, words);
   switch (alert) {
   case SSL_AD_UNKNOWN_CA:
-    return wrong("gateway '%s' does not trust the issuer of our certificate '%s' (TLS alert '%s'): use a certificate "
-                 "from an authority that the gateway trusts",
+    return wrong("gateway '%s' does not trust the issuer of tidemark's certificate '%s' (TLS alert '%s'): use a "
+                 "certificate from an authority that the gateway trusts",
                  endpoint->text, certificate, words);
   case SSL_AD_CERTIFICATE_EXPIRED:
-    return wrong("gateway '%s' reports that our certificate '%s' has expired: renew it", endpoint->text, certificate);
+    return wrong("gateway '%s' reports that tidemark's certificate '%s' has expired: renew it", endpoint->text,
+                 certificate);
   case SSL_AD_DECRYPT_ERROR:
-    return wrong("gateway '%s' reports that our key does not match our certificate '%s' (TLS alert '%s')",
+    return wrong("gateway '%s' reports that tidemark's key does not match its certificate '%s' (TLS alert '%s')",
                  endpoint->text, certificate, words);
   default:
-    return wrong("gateway '%s' refuses our certificate '%s' (TLS alert '%s')", endpoint->text, certificate, words);
+    return wrong("gateway '%s' refuses tidemark's certificate '%s' (TLS alert '%s')", endpoint->text, certificate,
+                 words);
   }
 }
 

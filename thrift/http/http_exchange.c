@@ -287,8 +287,8 @@ set_failure(const TideHttpExchange *exchange, const TideCallLimits *limits, GErr
     return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' sent a reply of more than %" G_GSIZE_FORMAT " MiB",
                      limits->peer, exchange->max_body_bytes >> 20);
   if (result == TOO_LARGE)
-    return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' sent more HTTP headers than are read: %s", limits->peer,
-                     problem);
+    return tide_fail(error, TIDE_ERROR_PROTOCOL, "gateway '%s' sent more HTTP headers than tidemark accepts: %s",
+                     limits->peer, problem);
   if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY)
     return tide_fail(error, TIDE_ERROR_WRONG_SERVICE,
                      "gateway '%s' does not answer in HTTP (%s): it is another service's port, a gateway with TLS "

@@ -60,7 +60,7 @@ explain_unauthorized(const TideHttpRefusal *refusal, const char *said, GError **
 {
   if (refusal->principal != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' refuses our Kerberos ticket for '%s' (%s): compare that name with its "
+                "gateway '%s' refuses tidemark's Kerberos ticket for '%s' (%s): compare that name with its "
                 "'hbase.thrift.spnego.principal', and set 'hbase.http.host' to the host in it; the gateway's log shows "
                 "the reason",
                 refusal->peer, refusal->principal, said);
@@ -78,9 +78,9 @@ explain_failure(const TideHttpRefusal *refusal, const char *words, const char *s
   const char *do_as = refusal->do_as != NULL ? refusal->do_as : "";
   if (strstr(words, "is not allowed to impersonate") != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' does not allow us to write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
-                "'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our principal for USER, or "
-                "change 'hbase.http.do_as'",
+                "gateway '%s' does not allow tidemark to write as '%s' (%s): set 'hadoop.proxyuser.USER.hosts' and "
+                "'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of tidemark's principal for "
+                "USER, or change 'hbase.http.do_as'",
                 refusal->peer, do_as, said);
   else if (strstr(words, "Support for proxyuser is not configured") != NULL)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
@@ -109,18 +109,19 @@ tide_http_refusal_explain(const TideHttpRefusal *refusal, GError **error)
                 refusal->peer, refusal->request_bytes, said);
   else if (status == 414 || status == 431)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s', or a proxy before it, refuses a request header as long as ours (%s), whatever the body: "
-                "raise its limit (nginx: 'large_client_header_buffers'); most of the header is the Kerberos ticket, "
-                "which is long for users in many groups",
+                "gateway '%s', or a proxy before it, refuses a request header as long as tidemark's (%s), regardless "
+                "of the body: raise its limit (nginx: 'large_client_header_buffers'); most of the header is the "
+                "Kerberos ticket, which is long for users in many groups",
                 refusal->peer, said);
   else if (status >= 300 && status < 400)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "gateway '%s' redirects us (%s), and redirects are not followed: configure the gateway's own address",
+                "gateway '%s' redirects requests (%s), and tidemark does not follow redirects: configure the gateway's "
+                "own address",
                 refusal->peer, said);
   else if (status >= 400 && status < 500)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE,
-                "'%s' is a web server, but no gateway accepts our requests there (%s): check port and path",
-                refusal->peer, said);
+                "'%s' is a web server, but no gateway accepts requests there (%s): check port and path", refusal->peer,
+                said);
   else if (status == 500)
     explain_failure(refusal, words, said, error);
   else

@@ -298,7 +298,7 @@ read_options(const TideCommandCall *call, char **ret_topic, GError **error)
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "the message is missing: TOPIC/PARTITION/OFFSET, as in the output of list");
   if (strcmp(verb, "list") == 0 && arguments->len > 1)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'list' accepts no message: narrow it with the options");
+    return tide_fail(error, TIDE_ERROR_USAGE, "'list' accepts no message: select dead letters with the options");
   if (!tide_time_option_parse_ms("from", options->from, now_ms, &filter->from_ms, error) ||
       !tide_time_option_parse_ms("to", options->to, now_ms, &filter->to_ms, error) ||
       (arguments->len > 1 && !parse_message(arguments->pdata[1], options, ret_topic, error)) ||
@@ -309,8 +309,8 @@ read_options(const TideCommandCall *call, char **ret_topic, GError **error)
                       filter->source != NULL || filter->from_ms != 0 || filter->to_ms != 0 || options->limit != 0;
   return strcmp(verb, "replay") != 0 || narrowed || options->all ||
          tide_fail(error, TIDE_ERROR_USAGE,
-                   "nothing is selected: narrow the dead letters ('--reason', '--table', '--topic', '--source', "
-                   "'--from', '--to'), or use '--all'");
+                   "no dead letters are selected: use '--reason', '--table', '--topic', '--source', '--from', '--to' "
+                   "or '--all'");
 }
 
 static gboolean

@@ -33,7 +33,7 @@ read_json(TideBytes value, TidePackedFunc func, gpointer data, GError **error)
   while (at < value.len && g_ascii_isspace(value.data[at]))
     at++;
   if (at == value.len || value.data[at] != '{') { /* the decoder also accepts arrays of readings */
-    return tide_fail(error, TIDE_ERROR_DATA, "the value is not a JSON object: it does not begin like one");
+    return tide_fail(error, TIDE_ERROR_DATA, "the value is not a JSON object: it does not start with '{'");
   }
   g_autoptr(TideFieldNames) names = tide_field_names_new();
   g_autoptr(TideDecoder) decoder = tide_decoder_new(&options, names, 0);

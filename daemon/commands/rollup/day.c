@@ -38,12 +38,12 @@ tide_rollup_day_parse(const char *text, GTimeZone *zone, gint64 now_ms, TideRoll
   } else {
     TideTimeElements date;
     if (!read_date(text, &date))
-      return tide_fail(error, TIDE_ERROR_USAGE, "needs a day such as 2017-07-26, got '%s'", text);
+      return tide_fail(error, TIDE_ERROR_USAGE, "must be a day such as 2017-07-26, got '%s'", text);
     gint64 noon_s = tide_time_elements_local_s(&date) + NOON_S;
     TideLocalMoments noon = tide_zone_moments_of_local(zone, noon_s);
     noon_utc_s = noon.utc_s[0];
     if (noon.n == 0)
-      return tide_fail(error, TIDE_ERROR_USAGE, "needs a day, but '%s' has none named '%s'",
+      return tide_fail(error, TIDE_ERROR_USAGE, "must be a day that exists in the zone '%s', got '%s'",
                        g_time_zone_get_identifier(zone), text);
     set_day(zone, noon_utc_s * MS_PER_S * TIDE_NS_PER_MS, ret_day);
   }

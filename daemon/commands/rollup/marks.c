@@ -137,7 +137,7 @@ read_range(GKeyFile *file, const char *group, TideRollupRange *range, GError **f
   for (gsize i = 0; i < G_N_ELEMENTS(key_names); i++) {
     g_autofree char *hex = read_text(file, group, key_names[i], fault);
     if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), key_at(range, i)))
-      g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is not pairs of hex digits", key_names[i], group);
+      g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is not hexadecimal", key_names[i], group);
   }
   range->done = read_boolean(file, group, "done", fault);
   range->counts.rows = (guint64)read_number(file, group, "rows", fault);
@@ -152,8 +152,8 @@ tide_rollup_marks_read(const char *text, GError **error)
   (void)g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, &fault);
   gint64 version = read_number(file, GROUP, "version", &fault);
   if (fault == NULL && version != VERSION)
-    g_set_error(&fault, TIDE_ERROR, TIDE_ERROR_DATA, "it has version %" G_GINT64_FORMAT ", but this program writes %d",
-                version, VERSION);
+    g_set_error(&fault, TIDE_ERROR, TIDE_ERROR_DATA,
+                "it has version %" G_GINT64_FORMAT ", but this tidemark writes version %d", version, VERSION);
   g_autofree char *source = read_text(file, GROUP, "source", &fault);
   g_autofree char *target = read_text(file, GROUP, "target", &fault);
   gint64 from_ms = read_number(file, GROUP, "from_ms", &fault), to_ms = read_number(file, GROUP, "to_ms", &fault);

@@ -421,7 +421,7 @@ check_target_name(const Rollup *rollup, GError **error)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
                 "'%s' is written by the daemon, but a day needs its own table: name another table with '--to'", quoted);
   else if (!tide_config_check_table_name(rollup->target, &reason))
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' %s: a day needs its own table, name another with '--to'",
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' %s: a day needs its own table; name another with '--to'",
                 quoted, reason->message);
   else
     return TRUE;

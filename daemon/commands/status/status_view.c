@@ -38,7 +38,7 @@ tide_status_reader_new(TideBytes json, GError **error)
   TideReject reject;
   if (tide_decoder_decode(reader->decoder, &message, &reader->readings, &reader->n, &reject))
     return reader;
-  tide_fail(error, TIDE_ERROR_DATA, "the answer is not a document of tidemark's");
+  tide_fail(error, TIDE_ERROR_DATA, "the answer is not a status document of tidemark");
   tide_status_reader_free(reader);
   return NULL;
 }

@@ -233,7 +233,7 @@ FIXTURE_TEST("/rollup/refused")
       {"rollup CURRENT --day 2017-07-26", "'CURRENT' cannot be rolled up: it is a latest table"},
       {"rollup SENSORS --day 2017-07-26", "SENSOR"},
       {"rollup SENSOR --day 2150-01-01", "is not over"},
-      {"rollup SENSOR --day 26.07.2017", "'--day' needs a day such as 2017-07-26"},
+      {"rollup SENSOR --day 26.07.2017", "'--day' must be a day such as 2017-07-26"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
     g_auto(ProgramDone) done = run_program(fixture->config_path, lines[i].words);

@@ -89,9 +89,9 @@ static const ConfigProblemCase one_problem[] = {
      "2:10 error: 'sources' must contain 1 to 64 sources ('boards: { topics: ..., readings: ... }'), got"},
     {"sources-beside-readings",
      "kafka: { brokers: b, group: g }\nsources: { a: { topics: [x], " TIMED " } }\n" READINGS HBASE TABLES,
-     "3:11 error: 'readings' and 'sources' exclude each other: move it to a source"},
+     "3:11 error: 'readings' and 'sources' cannot be combined: move it to a source"},
     {"sources-beside-topics", KAFKA "sources: { a: { topics: [x], " TIMED " } }\n" HBASE TABLES,
-     "1:40 error: 'kafka.topics' and 'sources' exclude each other: move it to a source"},
+     "1:40 error: 'kafka.topics' and 'sources' cannot be combined: move it to a source"},
     {"sources-and-dead-letters", WITH_SOURCES("a: { topics: [x], " TIMED " }", "") "dead_letters: { topic: x }\n",
      "5:24 error: 'dead_letters.topic' ('x') is among 'sources': tidemark would read its own dead letters again "
      "without end"},
@@ -217,7 +217,7 @@ static const ConfigProblemCase one_problem[] = {
      "5:24 error: 'dead_letters.topic' ('metrics-letters') is among 'kafka.topics': tidemark would read its own dead "
      "letters again without end"},
     {"F6-letters-in-two-places", KAFKA READINGS HBASE TABLES "dead_letters: { topic: l, file: /f }\n",
-     "5:33 error: 'dead_letters.file' and 'dead_letters.topic' exclude each other: remove one of them"},
+     "5:33 error: 'dead_letters.file' and 'dead_letters.topic' cannot be combined: remove one of them"},
     {"F6-letter-file-above-all", KAFKA READINGS HBASE TABLES "dead_letters: { max_size: 1MiB }\n",
      "5:27 error: 'dead_letters.max_file_size' (64MiB) must not be above 'dead_letters.max_size' (1MiB)"},
     {"F5-letters-ratio", KAFKA READINGS HBASE TABLES "dead_letters: { max_ratio: 10 }\n",
@@ -314,7 +314,7 @@ static const ConfigProblemCase one_problem[] = {
     {"positions-too-many", WITH_LAYOUT("positions: [a, b], max_fields: 1"),
      "2:38 error: 'readings.positions' has more names than 'readings.max_fields' (1) allows"},
     {"positions-and-zip", WITH_LAYOUT("positions: [a, b], zip: true"),
-     "2:38 error: 'readings.positions' and 'readings.zip' exclude each other: zipped lists have their own names"},
+     "2:38 error: 'readings.positions' and 'readings.zip' cannot be combined: zipped lists have their own names"},
     {"outer-prefix-without-each", WITH_LAYOUT("root: a, outer_prefix: x"),
      "2:50 error: 'readings.outer_prefix' has no effect without 'readings.each': only 'each' adds fields from outside "
      "the readings"},

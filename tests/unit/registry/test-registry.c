@@ -344,7 +344,7 @@ main(int argc, char **argv)
                        wrong = {1, REGISTRY_WRONG_JSON, "is not a schema in JSON"},
                        oversized = {1, REGISTRY_OVERSIZED, "exceeds 2097152 bytes"},
                        no_version = {7, REGISTRY_NO_VERSION, "it answered with status 500"};
-  static const BadReference circle = {8, "form a circle through 'A'", 2},
+  static const BadReference circle = {8, "form a cycle through 'A'", 2},
                             absent = {10, "version 1 of 'absent', which the schema registry does not have", 1},
                             language = {11, "'language', which is not an Avro schema", 1},
                             deep = {12, "through more than 16 levels", 16},

@@ -116,10 +116,10 @@ TEST("/packed-reader/callback-may-stop")
 
 TEST("/packed-reader/json-that-is-no-object")
 {
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_EMPTY, "does not begin like one");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("[{}]"), "does not begin like one");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("17"), "does not begin like one");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("\x81\xA1p\x01"), "does not begin like one");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_EMPTY, "does not start with '{'");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("[{}]"), "does not start with '{'");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("17"), "does not start with '{'");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("\x81\xA1p\x01"), "does not start with '{'");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1"), "the text ends in the middle");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1}{\"a\":2}"), "more readings");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1} x"), "at byte 8");

@@ -184,11 +184,11 @@ TEST("/tls-stream/D24-a-refusal-of-our-certificate-is-named")
       {"stranger, 1.3",
        {&world.server, &world.authority, TLS1_3_VERSION},
        stranger,
-       "does not trust the issuer of our certificate"},
+       "does not trust the issuer of tidemark's certificate"},
       {"stranger, 1.2",
        {&world.server, &world.authority, TLS1_2_VERSION},
        stranger,
-       "does not trust the issuer of our certificate"},
+       "does not trust the issuer of tidemark's certificate"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++)
     check_wrong(&cases[i]);

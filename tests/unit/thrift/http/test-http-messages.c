@@ -306,7 +306,7 @@ test_refused_ticket(gconstpointer data)
     g_autoptr(GError) error = NULL;
     g_assert_false(call_once(endpoint, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE);
-    g_assert_nonnull(strstr(error->message, "refuses our Kerberos ticket for 'HTTP/localhost'"));
+    g_assert_nonnull(strstr(error->message, "refuses tidemark's Kerberos ticket for 'HTTP/localhost'"));
     g_assert_cmpuint(kdc_n_logins(kdc), ==, i == 0 ? 1u : 2u);
   }
 }

@@ -22,19 +22,19 @@ static const Case cases[] = {
     {401, PAGE(401, "Authentication required"), NULL, TIDE_ERROR_WRONG_SERVICE,
      "requires authentication (HTTP status 401: Authentication required): set 'hbase.kerberos'"},
     {401, PAGE(401, "Authentication Error: java.lang.reflect.UndeclaredThrowableException"), "HTTP/gw1",
-     TIDE_ERROR_WRONG_SERVICE, "refuses our Kerberos ticket for 'HTTP/gw1'"},
+     TIDE_ERROR_WRONG_SERVICE, "refuses tidemark's Kerberos ticket for 'HTTP/gw1'"},
     {403, "", NULL, TIDE_ERROR_WRONG_SERVICE, "denies access (HTTP status 403)"},
     {404, "<html>not here</html>", NULL, TIDE_ERROR_WRONG_SERVICE, "check port and path"},
     {405, "", NULL, TIDE_ERROR_WRONG_SERVICE, "check port and path"},
     {413, "", NULL, TIDE_ERROR_TOO_BIG,
      "refuses a request of 1234 bytes (HTTP status 413): raise its limit (nginx: 'client_max_body_size')"},
-    {414, "", NULL, TIDE_ERROR_WRONG_SERVICE, "header as long as ours (HTTP status 414)"},
+    {414, "", NULL, TIDE_ERROR_WRONG_SERVICE, "header as long as tidemark's (HTTP status 414)"},
     {431, "", "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE, "(nginx: 'large_client_header_buffers')"},
-    {302, "", NULL, TIDE_ERROR_WRONG_SERVICE, "redirects are not followed"},
+    {302, "", NULL, TIDE_ERROR_WRONG_SERVICE, "does not follow redirects"},
     {500, PAGE(500, "User: tidemark is not allowed to impersonate other"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
-     "does not allow us to write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate other): set "
-     "'hadoop.proxyuser.USER.hosts' and 'hadoop.proxyuser.USER.users' in its core-site.xml, with the short name of our "
-     "principal for USER"},
+     "does not allow tidemark to write as 'other' (HTTP status 500: User: tidemark is not allowed to impersonate "
+     "other): set 'hadoop.proxyuser.USER.hosts' and 'hadoop.proxyuser.USER.users' in its core-site.xml, with the short "
+     "name of tidemark's principal for USER"},
     {500, PAGE(500, "Support for proxyuser is not configured"), "HTTP/gw1", TIDE_ERROR_WRONG_SERVICE,
      "set 'hbase.thrift.support.proxyuser' on the gateway"},
     {500, PAGE(500, "Something else"), NULL, TIDE_ERROR_SERVER_FAILED, "failed: HTTP status 500: Something else"},
