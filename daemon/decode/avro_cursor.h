@@ -1,21 +1,21 @@
-/* Reads Avro's binary encoding from a run of bytes: integers, and bytes behind their length. No length is trusted. */
+/* Reads Avro's binary encoding: integers, and bytes after their length. No length is trusted. */
 #pragma once
 
 #include "util/bytes.h"
 
 G_BEGIN_DECLS
 
-/* A varint has seven bits a byte. */
+/* A varint has seven bits per byte. */
 #define TIDE_AVRO_LONG_MAX_BYTES 10
 
 typedef struct TideAvroCursor {
   TideBytes text;
   gsize at;
 
-  /* set where it cannot be read on */
+  /* set on a fault */
   const char *detail; /* why; never freed */
   gsize fault_at;
-  gboolean is_cut; /* since the text ends */
+  gboolean is_cut; /* the text ends too early */
 } TideAvroCursor;
 
 /* Returns FALSE. */
@@ -69,8 +69,8 @@ tide_avro_take_run(TideAvroCursor *cursor, TideBytes *ret_bytes)
                   : tide_avro_fail(cursor, start, "a length below zero", FALSE);
 }
 
-/* How many members of a map or an array come next; 0: it has ended. @ret_n_bytes: that they say to have; 0: they say
- * none */
+/* The number of members in the next block of a map or an array; 0: it has ended. @ret_n_bytes: the block's declared
+ * size; 0: not declared */
 static inline gboolean
 tide_avro_take_count(TideAvroCursor *cursor, guint64 *ret_n, gint64 *ret_n_bytes)
 {

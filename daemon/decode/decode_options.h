@@ -1,22 +1,22 @@
-/* What of a message may be decoded, and how: set by the configuration, read by the decoder and its parsers. */
+/* Decoding options and limits: set by the configuration, read by the decoder and its parsers. */
 #pragma once
 
 #include "model/key/row_key.h"
 
 G_BEGIN_DECLS
 
-/* A field's name, with those of the objects around it. Every cell of HBase stores its name, so a longer one is a fault
- * of the sender rather than a name; and long names around many short ones must not fill the memory. */
+/* Maximum length of a field's name, including the names of the objects around it. Every cell of HBase stores its name,
+ * so a longer one is a fault of the sender. The limit also bounds the memory for long names around many short ones. */
 #define TIDE_FIELD_NAME_MAX_BYTES 4096
 
 /* F(word, value, name): the reader of its messages is tide_NAME_reader.
  *     json      one object, an array of objects, or objects one after the other (newline-delimited)
- *     influx    InfluxDB's line protocol, a reading a line
- *     csv       values with commas, or another byte, between them, a reading a line
+ *     influx    InfluxDB's line protocol, a reading per line
+ *     csv       comma-separated values, or with another delimiter, a reading per line
  *     msgpack   MessagePack: one map, an array of maps, or maps one after the other
  *     avro      Avro's binary encoding: one record, or an array of records
- *     protobuf  one message, which a descriptor set describes
- * What each of them is besides stands in its row of formats.c. */
+ *     protobuf  one message of a type from a descriptor set
+ * The other properties of a format are in its row of formats.c. */
 #define TIDE_FORMATS(F) TIDE_FORMATS_OF_LINES(F) TIDE_FORMATS_OF_BYTES(F)
 
 #define TIDE_FORMATS_OF_LINES(F)                                                                                       \
@@ -24,7 +24,7 @@ G_BEGIN_DECLS
   F("influx", TIDE_FORMAT_INFLUX, influx)                                                                              \
   F("csv", TIDE_FORMAT_CSV, csv)
 
-/* Of these, `simulate` has tide_NAME_change(). */
+/* For these, `simulate` has tide_NAME_change(). */
 #define TIDE_FORMATS_OF_BYTES(F)                                                                                       \
   F("msgpack", TIDE_FORMAT_MSGPACK, msgpack)                                                                           \
   F("avro", TIDE_FORMAT_AVRO, avro)                                                                                    \
@@ -35,7 +35,7 @@ G_BEGIN_DECLS
 typedef enum TideReadingFormat { TIDE_FORMATS(TIDE_FORMAT_VALUE) } TideReadingFormat;
 enum { TIDE_N_FORMATS = TIDE_FORMATS(TIDE_ONE_FORMAT) };
 
-/* In a list of names: what has it is left out. */
+/* In a list of names: the value is left out. */
 #define TIDE_NO_NAME "_"
 
 typedef enum TideBooleanForm { TIDE_BOOLEAN_TEXT /* true, false */, TIDE_BOOLEAN_NUMBER /* 1, 0 */ } TideBooleanForm;
@@ -46,56 +46,55 @@ typedef enum TideArrayForm {
   TIDE_ARRAY_REJECT,
 } TideArrayForm;
 
-/* No configuration asks for any but the first. */
+/* The configuration allows only the first. */
 typedef enum TideObjectForm {
   TIDE_OBJECT_FLAT,   /* flattened: name, separator, the member's name */
-  TIDE_OBJECT_MARKED, /* the same, behind a field of its own name with the JSON "{": for field_steps.c */
+  TIDE_OBJECT_MARKED, /* flattened, after a field with the object's own name and the JSON "{": for field_steps.c */
   TIDE_OBJECT_RAW,    /* the field's value is the object's raw JSON: for readers of packed cells and dead letters */
 } TideObjectForm;
 
-/* What one bad reading takes with it. */
+/* Scope of a bad reading. */
 typedef enum TideOnBadReading {
-  TIDE_BAD_READING_MESSAGE, /* its message */
-  TIDE_BAD_READING_ALONE,   /* nothing, where its message holds others and could be read to its end */
+  TIDE_BAD_READING_MESSAGE, /* the whole message */
+  TIDE_BAD_READING_ALONE,   /* only that reading, if the message has others and can be parsed to its end */
 } TideOnBadReading;
 
-/* What a message means in which root or each leads to nothing. */
+/* Meaning of a message in which root or each finds nothing. */
 typedef enum TideOnMissing {
   TIDE_MISSING_REJECT,
-  TIDE_MISSING_SKIP,    /* it holds no reading */
-  TIDE_MISSING_READING, /* the object reached so far is one */
+  TIDE_MISSING_SKIP,    /* it has no readings */
+  TIDE_MISSING_READING, /* the last object that was found is a reading */
 } TideOnMissing;
 
-/* Where the readings of a message with objects and lists are; decode/layout.h. What it points to is owned by the
- * configuration. */
+/* Where the readings are in a message with objects and lists; decode/layout.h. The configuration owns what it points
+ * to. */
 typedef struct TideLayoutOptions {
-  char *root; /* the member that holds the readings; names joined by the separator, from the outside in; NULL: the
-               * message itself does */
-  char *each; /* steps joined by the separator, from there to the readings: names of members, or in braces the field of
-               * their names; what stands around is a field of each reading; NULL: none */
-  char **positions;   /* the names of the values of a reading that is a list; NULL: none is */
+  char *root; /* the member that contains the readings: names from the outside in, joined by the separator; NULL: the
+                 message itself */
+  char *each; /* steps from there to the readings, joined by the separator: names of members, or in braces a field for
+                 their names; values around the readings become fields of each reading; NULL: none */
+  char **positions;   /* names for the values of a reading that is a list; NULL: lists are not readings */
   gboolean zip;       /* readings are the n-th values of all lists of an object */
-  char *outer_prefix; /* in front of the names of what stands around; NULL: nothing */
+  char *outer_prefix; /* prefix of the names of values around the readings; NULL: none */
   TideOnMissing on_missing;
 } TideLayoutOptions;
 
-/* Of comma-separated values. What it points to is owned by the configuration. */
+/* Comma-separated values. The configuration owns what it points to. */
 typedef struct TideCsvOptions {
-  char **columns;     /* the names of the values of each line, TIDE_NO_NAME leaves one out; NULL: the first line of each
-                       * message says them */
-  gboolean header;    /* that it does, without columns */
+  char **columns;     /* names for the values of each line, TIDE_NO_NAME leaves one out; NULL: the first line of each
+                         message has the names */
+  gboolean header;    /* the first line has names, without columns */
   char *delimiter;    /* one byte, see tide_csv_is_delimiter(); NULL: a comma */
   gboolean quotes;    /* a value in quotes may hold delimiters, line breaks, and doubled quotes */
-  char **null_values; /* without quotes, these are no value; NULL: the empty one is */
-  char *comment;      /* a line that begins with it is none; NULL: there is no such */
-  guint32 skip_lines; /* of each message, before the names or the first values */
+  char **null_values; /* unquoted values that are null; NULL: only the empty one */
+  char *comment;      /* prefix of comment lines; NULL: there are no comments */
+  guint32 skip_lines; /* skipped at the start of each message */
   guint32 skip_after_header;
-  gboolean trim;          /* spaces and tabs around a value without quotes are none of it */
+  gboolean trim;          /* ignore spaces and tabs around unquoted values */
   gboolean decimal_comma; /* 1,5 is a number: 1.5 */
 } TideCsvOptions;
 
-/* Of line protocol: what the names of fields begin with that are made of tags, or of fields. Owned by the
- * configuration; NULL: nothing. */
+/* Line protocol: prefixes for the fields made from tags, and from fields. Owned by the configuration; NULL: none. */
 typedef struct TideInfluxOptions {
   char *tag_prefix;
   char *field_prefix;
@@ -104,10 +103,10 @@ typedef struct TideInfluxOptions {
 /* decode/avro_schema.h */
 typedef struct TideAvroSchema TideAvroSchema;
 
-/* What stands in front of a message's own bytes. */
+/* The bytes before a message's own. */
 typedef enum TideSchemaFraming {
   TIDE_FRAMING_NONE,
-  TIDE_FRAMING_CONFLUENT, /* decode/frame.h; of protobuf, then which message of its file it is */
+  TIDE_FRAMING_CONFLUENT, /* decode/frame.h; for protobuf, also the index of the message in its file */
 } TideSchemaFraming;
 
 /* decode/protobuf_schema.h */
@@ -115,21 +114,21 @@ typedef struct TideProtobufSchema TideProtobufSchema;
 
 typedef struct TideSchemaSource TideSchemaSource;
 
-/* Messages that are rows as `tidemark scan` prints them, in JSON or CSV: mapping/scanned_rows.h. No configuration asks
- * for it, but a load does. */
+/* Messages that are rows as `tidemark scan` prints them, in JSON or CSV: mapping/scanned_rows.h. Only `load` sets it,
+ * not the configuration. */
 typedef struct TideScannedOptions {
   gboolean is_scanned;
-  gboolean keeps_keys;     /* the rows' keys are taken as they are printed */
-  gboolean has_cell_times; /* cells bear another time than the event's, which the key says */
-  const TideRowKey *key;   /* borrowed from the configuration: of the table that they are loaded into; NULL: none */
+  gboolean keeps_keys;     /* keep the row keys as printed */
+  gboolean has_cell_times; /* cells have times other than the event time, which is in the key */
+  const TideRowKey *key;   /* borrowed from the configuration: of the target table; NULL: none */
 } TideScannedOptions;
 
-/* What becomes of the fields of a reading: decode/field_steps.h. */
+/* Changes to the fields of a reading: decode/field_steps.h. */
 typedef struct TideFieldOptions {
-  char **null_values;   /* owned by the configuration: texts and numbers that are null; NULL: none is */
-  gboolean nan_is_null; /* NaN is among them: so is a float that is not finite */
+  char **null_values;   /* owned by the configuration: texts and numbers that are null; NULL: none */
+  gboolean nan_is_null; /* floats that are not finite are null, and so is NaN in texts */
   GArray *steps;        /* owned by the configuration (element-type TideFieldStep); NULL: none */
-  char *steps_yaml;     /* owned by the configuration: as they are declared */
+  char *steps_yaml;     /* owned by the configuration: the steps as declared */
 } TideFieldOptions;
 
 typedef struct TideDecodeOptions {
@@ -138,28 +137,28 @@ typedef struct TideDecodeOptions {
   TideLayoutOptions layout;
   TideCsvOptions csv;
   TideInfluxOptions influx;
-  char *schema_file;            /* owned by the configuration: of Avro or protobuf, absolute */
-  const TideAvroSchema *schema; /* owned by the configuration: what stands there, of Avro */
-  TideProtobufSchema *protobuf; /* the same, of protobuf */
-  char *message; /* owned by the configuration: of protobuf, the full name of what a message is; NULL: its frame says */
+  char *schema_file;            /* owned by the configuration: absolute path, Avro or protobuf */
+  const TideAvroSchema *schema; /* owned by the configuration: contents of schema_file, Avro */
+  TideProtobufSchema *protobuf; /* owned by the configuration: contents of schema_file, protobuf */
+  char *message; /* owned by the configuration: full name of the protobuf message; NULL: its frame selects it */
   TideSchemaFraming framing;
-  gboolean containers; /* of Avro: each message is a container of one object, which says its schema; no configuration
-                        * asks for it, but files of such are read so */
-  TideSchemaSource *schemas; /* owned by the configuration: of messages that name their schema by a number in front;
-                              * NULL: they are all of the one above */
+  gboolean containers;       /* Avro: each message is a container of one object, with its schema; set only for reading
+                                container files */
+  TideSchemaSource *schemas; /* owned by the configuration: for messages that begin with the number of their schema;
+                                NULL: all have the schema above */
   TideScannedOptions scanned;
   TideBooleanForm booleans;
   TideArrayForm arrays;
   TideObjectForm objects;
   guint32 max_message_bytes;
-  guint32 max_depth;    /* of objects and arrays, a reading's own braces included; at least 1 */
-  guint32 max_fields;   /* in one reading; nested objects count, too */
-  guint32 max_readings; /* in one message */
+  guint32 max_depth;    /* of objects and arrays, the reading's own braces included; at least 1 */
+  guint32 max_fields;   /* per reading; nested objects count, too */
+  guint32 max_readings; /* per message */
   TideOnBadReading on_bad_reading;
   TideFieldOptions fields;
 } TideDecodeOptions;
 
-/* Of texts that hold JSON, in or beside a message that is read by @options. */
+/* Options for texts of JSON in, or next to, messages that are read with @options. */
 static inline TideDecodeOptions
 tide_decode_options_of_json(const TideDecodeOptions *options)
 {

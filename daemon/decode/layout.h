@@ -1,12 +1,12 @@
-/* Where in a message its readings are: the one walk of every structured format from the message down to them.
+/* Finds the readings in a message: the walk that all structured formats share, from the message down to its readings.
  *
- * `root` leads into an envelope. `each` leads from there to the readings, step by step: a name into that member, and
- * into each item where it is a list; braces into every member of an object that is no scalar, whose name becomes a
- * field. What stands around on each level is a field of the readings inside: it is read first, while the reader's place
- * at what is inside is kept. Readings are objects; with `positions` lists and scalars too, and with `zip` the lists of
- * one object.
+ * `root` leads into an envelope. `each` leads from there to the readings, step by step. A name leads to that member,
+ * and to each item if it is a list. Braces lead to every member of an object that is not a scalar; its name becomes a
+ * field. Other values on each level are fields of the readings inside: they are read first, while the reader's position
+ * at the inner value is saved. Readings are objects; with `positions` also lists and scalars, and with `zip` the lists
+ * of one object.
  *
- * A reader is asked for what stands around readings through its table of calls, a few for each reading. */
+ * The reader's table of calls provides the values around readings, with a few calls per reading. */
 #pragma once
 
 #include "decode/shaper.h"
@@ -21,29 +21,30 @@ typedef enum TideNextValue {
   TIDE_NEXT_NONE, /* the message ends here */
 } TideNextValue;
 
-/* How the values around readings are asked for. @reader: as it was handed to tide_layout_run(). Functions that return
+/* Calls of a reader for the values around readings. @reader: as passed to tide_layout_run(). Functions that return
  * FALSE have filled in the shaper's reject. */
 typedef struct TideReaderCalls {
   gboolean (*peek)(gpointer reader, TideNextValue *ret_next, gsize *ret_place);
-  /* Into the object or list that comes next. */
+  /* Enters the next object or list. */
   gboolean (*begin)(gpointer reader);
-  /* On to the next member of what was begun last; without one, it was ended. */
+  /* Advances to the next member of the container entered last. Without one, the container is closed. */
   gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name);
-  /* The value that comes next as a member of what the shaper has in hand; one that holds others is begun. */
+  /* Adds the next value as a member of the shaper's current object; an object or list is opened. */
   gboolean (*take)(gpointer reader, TideBytes name);
   /* See tide_shaper_take_members(). */
   gboolean (*take_members)(gpointer reader, guint32 depth);
-  /* The object that comes next as a reading. */
+  /* Reads the next object as a reading. */
   gboolean (*take_reading)(gpointer reader);
-  /* Rejects the message, as an object or a list should come next. Returns FALSE. */
+  /* Rejects the message, because an object or a list is missing here. Returns FALSE. */
   gboolean (*reject_instead_of)(gpointer reader, TideNextValue wanted);
-  /* Passes over the value that comes next, all of which is read later. */
+  /* Skips the next value, all of which is read later. */
   gboolean (*pass)(gpointer reader);
-  /* Whether the value that comes next is the last member of its object. NULL: only what stands behind it tells. */
+  /* Whether the next value is the last member of its object. NULL: the reader cannot tell before the value has been
+   * read. */
   gboolean (*is_last)(gpointer reader);
-  gsize place_bytes;         /* where a reader is in its message is what it begins with, of so many bytes */
-  const char *detail_behind; /* of what stands behind the message's list, or its one value */
-  gboolean is_one_value;     /* a message; else any number of values, or one list of them */
+  gsize place_bytes;         /* size of the reader's position, with which its struct begins */
+  const char *detail_behind; /* fault of bytes after the message's list or its single value */
+  gboolean is_one_value;     /* a message is one value; else any number of values, or one list of them */
   gboolean lists_nest;       /* a message may be a list of lists of readings */
 } TideReaderCalls;
 
@@ -51,17 +52,17 @@ typedef struct TideReaderCalls {
 TideLayout *tide_layout_new(const TideDecodeOptions *options);
 void tide_layout_free(TideLayout *layout); /* NULL ok */
 
-/* The field that a step of `each` in braces names; NULL: it is the name of a member. (transfer full) (nullable) */
+/* The field that a step of `each` in braces names; NULL: the step names a member. (transfer full) (nullable) */
 char *tide_layout_field_of_step(const char *step);
 
-/* Whether values may be read a second time, so that a reader must leave them as they are. */
+/* Whether values may be read twice, so that a reader must not change them. */
 gboolean tide_layout_rereads(const TideLayout *layout);
 
-/* All readings of the message that @shaper has begun. FALSE: it is rejected, the place counts from the reader's byte 0.
- */
+/* Reads all readings of the message that @shaper has begun. FALSE: the message is rejected; positions count from the
+ * reader's byte 0. */
 gboolean tide_layout_run(TideShaper *shaper, const TideReaderCalls *calls, gpointer reader) G_GNUC_WARN_UNUSED_RESULT;
 
-/* For readers: the reading whose object comes next, at @place, by their calls. */
+/* For readers: reads the next object, at @place, as a reading by their calls. */
 gboolean tide_layout_take_reading(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

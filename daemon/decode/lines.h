@@ -1,7 +1,7 @@
-/* What the formats of lines share: the text of a message, where its lines are found, their readings and faults.
+/* Common code of the line formats: the text of a message, the search for its lines, their readings and faults.
  *
- * The text is a copy in which the parsers may unescape, with line breaks behind it, so that no loop needs to ask for the
- * end, and words can be compared. The message stays as it came: in it is looked for where a broken line ends. */
+ * The text is a copy in which the parsers may unescape. Line breaks follow it, so that loops need no check for the end
+ * and words can be compared. The original message is unchanged; the end of a bad line is searched for there. */
 #pragma once
 
 #include "decode/shaper.h"
@@ -12,46 +12,46 @@ G_BEGIN_DECLS
 
 typedef struct TideLines TideLines;
 
-/* A format's own. Functions that return FALSE have filled in the reject of @lines. */
+/* A format's own functions. Those that return FALSE have filled in the reject of @lines. */
 typedef struct TideLineCalls {
-  /* Passes over lines that are no readings, to the next that is one, or the end. */
+  /* Skips lines that are not readings, up to the next reading or the end. */
   void (*skip)(TideLines *lines);
-  /* Adds the fields of the line that comes next, and goes on to its end. */
+  /* Adds the fields of the next line and moves to its end. */
   gboolean (*take)(TideLines *lines);
-  /* Where the line from @start of the message on ends, whatever is wrong with it: at the first line break that stands in
-   * no text in quotes. Beyond the message, where such a text does not end: then nobody knows. */
+  /* The end of the line that starts at @start of the message, even if the line is bad: the first line break outside
+   * quotes. Beyond the message if a quoted text does not end, because then the end is unknown. */
   gsize (*find_end)(const TideLines *lines, gsize start);
-  gboolean names_are_shared; /* what is wrong with a name is the message's: all its lines have it */
+  gboolean names_are_shared; /* a bad name is a fault of the message, because all lines share it */
 } TideLineCalls;
 
 struct TideLines {
   const TideLineCalls *calls;
   const TideDecodeOptions *options; /* borrowed */
   TideReadingBuilder *builder;      /* borrowed */
-  TideScratch *scratch;             /* borrowed: the text lies there */
-  gpointer parser;                  /* borrowed: the format's own */
+  TideScratch *scratch;             /* borrowed: contains the text */
+  gpointer parser;                  /* borrowed: the format's state */
   TideReject *reject;               /* borrowed: the caller's */
   TideBytes message;                /* borrowed */
-  guint8 *begin, *at, *end;         /* of the text; at the end is the first of the line breaks */
+  guint8 *begin, *at, *end;         /* of the text; the first of the line breaks is at the end */
   gboolean is_utf8;
-  gboolean is_of_all; /* the fault, and so not of one line alone */
+  gboolean is_of_all; /* the fault concerns all lines */
 };
 
-/* @message as its lines, in front of the first one, behind a byte order mark. */
+/* Starts @message as lines, before the first line and after a byte order mark. */
 void tide_lines_init(TideLines *lines, const TideLineCalls *calls, TideShaper *shaper, gpointer parser,
                      TideBytes message, TideReject *reject);
 
-/* The readings of all lines that come next. FALSE: the message is rejected. */
+/* Reads all remaining lines. FALSE: the message is rejected. */
 gboolean tide_lines_run(TideLines *lines) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether the line from @line on is UTF-8. */
+/* Whether the line that starts at @line is UTF-8. */
 gboolean tide_lines_check_utf8(TideLines *lines, const guint8 *line) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Returns FALSE. */
 gboolean tide_lines_fault(TideLines *lines, TideRejectReason reason, const guint8 *place, TideBytes field,
                           const char *detail);
 
-/* @place: where the fault is, if it cannot be added */
+/* @place: the position to report if the field cannot be added */
 static inline gboolean
 tide_lines_add(TideLines *lines, const guint8 *place, TideBytes name, TideValueKind kind, TideBytes text)
 {

@@ -1,5 +1,5 @@
-/* The messages of a descriptor set, compiled for reading by them. Immutable; they name each other by pointers, so that
- * a type may hold itself. */
+/* The messages of a descriptor set, compiled for reading. Immutable; they refer to each other by pointers, so that a
+ * type may contain itself. */
 #pragma once
 
 #include "decode/decode_options.h"
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* As the types are numbered in descriptor sets. */
+/* With the numbers of the types in descriptor sets. */
 typedef enum TideProtobufKind {
   TIDE_PROTOBUF_DOUBLE = 1,
   TIDE_PROTOBUF_FLOAT,
@@ -43,56 +43,56 @@ typedef struct TideProtobufField {
   gboolean is_repeated;
   gboolean is_map;
   gboolean is_packable;
-  gboolean is_always_there; /* it has no presence: where the message has none, its value is the default */
+  gboolean is_always_there; /* it has no presence: if the message does not contain it, it has the default */
   gboolean is_required;
-  gboolean is_closed;                /* ENUM: a number that has no name is no value of it */
-  guint32 oneof_first, n_oneof;      /* the fields of which one at most is there; 0: it may be there with any */
+  gboolean is_closed;                /* ENUM: only numbers with a name are valid */
+  guint32 oneof_first, n_oneof;      /* the fields of its oneof, of which at most one is present; 0: none */
   const TideProtobufType *message;   /* MESSAGE, GROUP */
-  const TideProtobufSymbol *symbols; /* ENUM: by their numbers, each once */
+  const TideProtobufSymbol *symbols; /* ENUM: sorted by number, without duplicates */
   guint32 n_symbols;
   gint32 default_number; /* ENUM */
 } TideProtobufField;
 
-/* Messages that stand for one value. */
+/* Messages that are read as a single value. */
 typedef enum TideProtobufStand {
   TIDE_PROTOBUF_FOR_FIELDS,
-  TIDE_PROTOBUF_FOR_TIME,    /* seconds and nanoseconds are its fields 1 and 2 */
-  TIDE_PROTOBUF_FOR_WRAPPED, /* the value is its field 1 */
+  TIDE_PROTOBUF_FOR_TIME,    /* its fields 1 and 2 are seconds and nanoseconds */
+  TIDE_PROTOBUF_FOR_WRAPPED, /* its field 1 is the value */
 } TideProtobufStand;
 
 struct TideProtobufType {
   TideProtobufStand stand;
   const TideProtobufField *fields; /* in the order of the .proto file */
   guint32 n_fields;
-  const guint32 *direct; /* by their numbers, 1 and the places of fields; 0: there is none */
-  guint32 n_direct;      /* larger numbers are searched for among the fields */
+  const guint32 *direct; /* by field number: 1 plus the index in fields; 0: there is none */
+  guint32 n_direct;      /* fields with larger numbers are searched for */
   gboolean is_map_entry;
-  const TideProtobufType *const *nested; /* messages that it declares */
+  const TideProtobufType *const *nested; /* messages declared inside it */
   guint32 n_nested;
-  gconstpointer descriptor; /* libprotobuf's own, for those that write messages */
+  gconstpointer descriptor; /* libprotobuf's own, for writing messages */
 };
 
 /* typedef in decode_options.h */
 struct TideProtobufSchema {
   TideSchemaFraming framing;
-  const TideProtobufType *const *types; /* the messages of the file that is meant */
+  const TideProtobufType *const *types; /* the messages of the selected file */
   guint32 n_types;
-  const TideProtobufType *message; /* NULL: the frame says which */
-  gboolean has_required;           /* some message has a field that must be there */
+  const TideProtobufType *message; /* NULL: the frame selects it */
+  gboolean has_required;           /* some message has a required field */
 };
 
-/* What @message is, by its frame where the schema has one. @ret_frame_bytes: in front of its fields, or where the fault
- * is. Returns: NULL: its frame names none, see @ret_detail */
+/* The type of @message, which the schema or the frame selects. @ret_frame_bytes: the frame's length, or the position of
+ * the fault. Returns: NULL: the frame selects no type, see @ret_detail */
 const TideProtobufType *tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message,
                                               gsize *ret_frame_bytes, const char **ret_detail);
 
 /**
- * tide_protobuf_schema_new: the messages of @set, a descriptor set as protoc --include_imports
- * --descriptor_set_out writes it.
- * @message: the full name of one; with TIDE_FRAMING_CONFLUENT any message of its file may come, and NULL is the file
- * that stands last in the set, as protoc puts the one that it was called with
- * Returns: (transfer full) (nullable): NULL with TIDE_ERROR_DATA, which goes on after "'FILE': ". Threads: any may read
- * one schema.
+ * tide_protobuf_schema_new: compile the messages of @set, a descriptor set written by protoc --include_imports
+ * --descriptor_set_out.
+ * @message: full name of the message; with TIDE_FRAMING_CONFLUENT it selects only the file, and NULL is the last file
+ * of the set, which is the one that protoc was called with
+ * Returns: (transfer full) (nullable): NULL with TIDE_ERROR_DATA, whose text continues "'FILE': ". Threads: any may
+ * read one schema.
  */
 TideProtobufSchema *tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing,
                                              GError **error) G_GNUC_WARN_UNUSED_RESULT;

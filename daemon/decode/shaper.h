@@ -1,7 +1,7 @@
-/* The one door through which every structured format's values become readings. A reader tells of values as it meets
- * them: the begin and the end of objects and lists, and scalars with their name, kind, text and byte. The shaper makes
- * readings of these: the names of nested members, lists as declared, limits, and what one bad reading takes with it.
- * Where in a message its readings are is for layout.h. */
+/* Makes readings from the values of every structured format. A reader reports values in the order it finds them: the
+ * begin and end of objects and lists, and scalars with name, kind, text and position. The shaper applies what all
+ * formats share: names of nested members, lists as declared, limits, and the scope of a bad reading. layout.h finds the
+ * readings in the message. */
 #pragma once
 
 #include "decode/decimal_text.h"
@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 /* An open object or list. */
 typedef struct TideShaperFrame {
-  gsize outer; /* for tide_reading_builder_leave(); only where something was entered */
+  gsize outer; /* for tide_reading_builder_leave(); only if something was entered */
   guint32 n_members;
   gboolean is_object;
   gboolean is_entered;
@@ -36,28 +36,28 @@ typedef struct TideShaper {
   const TideDecodeOptions *options; /* borrowed */
   TideReadingBuilder *builder;      /* borrowed */
   TideScratch *scratch;             /* borrowed */
-  TideShaperFrame *frames;          /* owned: options->max_depth of them */
+  TideShaperFrame *frames;          /* owned: options->max_depth entries */
   TideLayout *layout;               /* borrowed: layout.h */
 
   /* of the message */
   TideReject *reject;  /* borrowed: the caller's */
-  gsize skipped_bytes; /* of the message, before what the reader calls byte 0 */
-  const guint8 *text;  /* of a format whose lists are JSON as they stand; NULL: their text is made */
+  gsize skipped_bytes; /* of the message, before the reader's byte 0 */
+  const guint8 *text;  /* of formats whose lists are JSON already; NULL: their text is built */
   guint32 depth;
-  guint64 made_bytes; /* of the texts of lists that were made */
+  guint64 made_bytes; /* of the list texts built */
 
   /* of the reading */
-  gboolean is_spoiled; /* it is left out: what remains of it is only checked */
-  gboolean is_outer;   /* it is none, but what stands around readings */
+  gboolean is_spoiled; /* it is rejected: the rest of it is only checked */
+  gboolean is_outer;   /* it is not a reading, but the values around readings */
 
-  /* the list or object that is kept as its JSON text, while inside of it */
+  /* the list or object that is kept as JSON text, while inside it */
   struct {
     guint32 depth; /* of its frame; 0: none */
     gsize place;
     TideBytes name;
-    char number[TIDE_NUMBER_MAX_BYTES]; /* in it */
+    char number[TIDE_NUMBER_MAX_BYTES]; /* within it */
   } raw;
-  char element_name[11]; /* the digits of a guint32, and one more */
+  char element_name[11]; /* the digits of a guint32, and one more byte */
 } TideShaper;
 
 /* @layout: borrowed */
@@ -65,7 +65,7 @@ void tide_shaper_init(TideShaper *shaper, const TideDecodeOptions *options, Tide
                       TideReadingBuilder *builder, TideScratch *scratch);
 void tide_shaper_clear(TideShaper *shaper);
 
-/* Before a message is read, whose faults go to @reject. @text: see TideShaper */
+/* Call before reading a message; its faults are stored in @reject. @text: see TideShaper */
 void tide_shaper_begin_message(TideShaper *shaper, TideReject *reject, const guint8 *text, gsize skipped_bytes);
 
 /* ---- faults: FALSE rejects the message ---- */
@@ -73,23 +73,23 @@ void tide_shaper_begin_message(TideShaper *shaper, TideReject *reject, const gui
 static inline gboolean
 tide_shaper_reject(TideShaper *shaper, TideRejectReason reason, gsize place, TideBytes field, const char *detail)
 {
-  /* Within a list whose text is made nothing has a name but the list. */
+  /* In a list whose text is built, only the list has a name. */
   shaper->reject->field = shaper->raw.depth > 0 && shaper->text == NULL ? shaper->raw.name : field;
   return tide_reject_set(shaper->reject, reason, (gint64)place, detail);
 }
 
-/* After a fault that may be the reading's alone: leaves it out, and reading goes on. */
+/* After a fault that may be the reading's alone: rejects the reading, and parsing continues. */
 gboolean tide_shaper_spoil(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
 
-/* A value of the reading that cannot be used, but that could be read. */
+/* Reports a value of the reading that was parsed, but is not usable. */
 gboolean tide_shaper_bad_value(TideShaper *shaper, TideRejectReason reason, gsize place, TideBytes field,
                                const char *detail) G_GNUC_WARN_UNUSED_RESULT;
 
 gboolean tide_shaper_bad_utf8(TideShaper *shaper, gsize place, TideBytes field,
                               TideBytes text) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether @text, of the message in which it begins at @place, is UTF-8; where it is not, the reading is bad.
- * @ret_is_good: it may be used */
+/* Checks that @text, which begins at @place of the message, is UTF-8; if not, the reading is bad. @ret_is_good: @text
+ * is usable */
 static inline gboolean
 tide_shaper_check_utf8(TideShaper *shaper, gsize place, TideBytes field, TideBytes text, gboolean *ret_is_good)
 {
@@ -116,14 +116,14 @@ tide_shaper_end_reading(TideShaper *shaper, gsize place)
          (tide_shaper_spoil(shaper, place) && tide_reading_builder_end_reading(shaper->builder, shaper->reject));
 }
 
-/* In place of a reading that is not there, and is not asked for. */
+/* For a missing reading that is not required. */
 static inline gboolean
 tide_shaper_skip_reading(TideShaper *shaper, gsize place)
 {
   return tide_shaper_begin_reading(shaper, place) && tide_reading_builder_skip(shaper->builder);
 }
 
-/* What is added until tide_shaper_end_outer(), each name behind @prefix, stands around readings, from then on until
+/* Members added until tide_shaper_end_outer(), each name after @prefix, are outer fields from then on, until
  * tide_reading_builder_leave_outer(). */
 static inline gboolean
 tide_shaper_begin_outer(TideShaper *shaper, gsize place, TideBytes prefix)
@@ -144,7 +144,7 @@ tide_shaper_end_outer(TideShaper *shaper)
 
 /* ---- members ---- */
 
-/* Opens a frame that adds no member: the braces of a reading, and of what stands around it. */
+/* Opens a frame that adds no member: the braces of a reading, or of an object around readings. */
 static inline gboolean
 tide_shaper_push(TideShaper *shaper, gsize place, TideBytes name, gboolean is_object)
 {
@@ -163,16 +163,16 @@ tide_shaper_top(TideShaper *shaper)
   return &shaper->frames[shaper->depth - 1];
 }
 
-/* A member that is an object or a list. Each value in it, and its end, follow. */
+/* Adds a member that is an object or a list. Calls for each value in it, and for its end, follow. */
 gboolean tide_shaper_begin(TideShaper *shaper, gsize place, TideBytes name,
                            gboolean is_object) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The end of what was opened last. @place: behind it */
+/* Ends the container opened last. @place: after it */
 gboolean tide_shaper_end(TideShaper *shaper, gsize place) G_GNUC_WARN_UNUSED_RESULT;
 
 void tide_shaper_write_name(TideShaper *shaper, TideBytes name);
 
-/* In front of each value of an object, its name. */
+/* Call before each value of an object, with its name. */
 static inline void
 tide_shaper_name(TideShaper *shaper, TideBytes name)
 {
@@ -181,14 +181,14 @@ tide_shaper_name(TideShaper *shaper, TideBytes name)
     tide_shaper_write_name(shaper, name);
 }
 
-/* In front of each value of a list. Returns: what it is called, its place; valid until the next */
+/* Call before each value of a list. Returns: the value's name, which is its index; valid until the next call */
 TideBytes tide_shaper_next_element(TideShaper *shaper);
 
-/* Rare: the value is part of a text, or of a reading that is left out. */
+/* Adds a value in the rare cases that it is part of a text, or of a rejected reading. */
 gboolean tide_shaper_add_inside(TideShaper *shaper, gsize place, TideValueKind kind,
                                 TideBytes text) G_GNUC_WARN_UNUSED_RESULT;
 
-/* A member that is a scalar. @text: borrowed for as long as the readings are used */
+/* Adds a member that is a scalar. @text: borrowed for as long as the readings are used */
 static inline gboolean
 tide_shaper_add(TideShaper *shaper, gsize place, TideBytes name, TideValueKind kind, TideBytes text)
 {
@@ -199,7 +199,7 @@ tide_shaper_add(TideShaper *shaper, gsize place, TideBytes name, TideValueKind k
   return tide_shaper_spoil(shaper, place);
 }
 
-/* A text, whose bytes begin at @text_place of the message: bytes that are no UTF-8 are a bad value. */
+/* Adds a text, whose bytes begin at @text_place of the message. Bytes that are not UTF-8 are a bad value. */
 static inline gboolean
 tide_shaper_add_text(TideShaper *shaper, gsize place, TideBytes name, gsize text_place, TideBytes text)
 {
@@ -215,7 +215,7 @@ tide_shaper_add_boolean(TideShaper *shaper, gsize place, TideBytes name, gboolea
   return tide_shaper_add(shaper, place, name, TIDE_VALUE_BOOL, tide_boolean_text(form, value));
 }
 
-/* Room for the text of a number, at most TIDE_NUMBER_MAX_BYTES; it lives as long as the readings where it must. */
+/* Room for the text of a number, at most TIDE_NUMBER_MAX_BYTES; valid as long as the readings if they need it. */
 static inline char *
 tide_shaper_number_room(TideShaper *shaper, gsize n_bytes)
 {
@@ -224,7 +224,7 @@ tide_shaper_number_room(TideShaper *shaper, gsize n_bytes)
   return (char *)tide_scratch_take(shaper->scratch, n_bytes);
 }
 
-/* @number: of a signed one two's complement */
+/* @number: two's complement if signed */
 static inline gboolean
 tide_shaper_add_integer(TideShaper *shaper, gsize place, TideBytes name, guint64 number, gboolean is_signed)
 {
@@ -233,7 +233,7 @@ tide_shaper_add_integer(TideShaper *shaper, gsize place, TideBytes name, guint64
   return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER, text);
 }
 
-/* As short as it can be to be read back. @bits: of a float in the lower half; they begin at @bits_place */
+/* Adds a float in its shortest exact form. @bits: of a float, in the lower half; they begin at @bits_place */
 static inline gboolean
 tide_shaper_add_float(TideShaper *shaper, gsize place, TideBytes name, gsize bits_place, guint64 bits,
                       gboolean is_double)
@@ -253,7 +253,7 @@ tide_shaper_add_float(TideShaper *shaper, gsize place, TideBytes name, gsize bit
   return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER, text);
 }
 
-/* Seconds since 1970, and @ns of the second that begins there. */
+/* Adds a time: seconds since 1970, and nanoseconds @ns. */
 static inline gboolean
 tide_shaper_add_time(TideShaper *shaper, gsize place, TideBytes name, gint64 seconds, guint32 ns)
 {
@@ -261,8 +261,8 @@ tide_shaper_add_time(TideShaper *shaper, gsize place, TideBytes name, gint64 sec
   return tide_shaper_add(shaper, place, name, TIDE_VALUE_NUMBER, tide_seconds_text(room, seconds, ns));
 }
 
-/* What was opened beyond @depth, to its end: the loop of each reader, into which its own functions are compiled. @next,
- * @take: see TideReaderCalls (layout.h) */
+/* Reads everything inside the containers deeper than @depth: the loop of each reader, into which its own functions are
+ * compiled. @next, @take: see TideReaderCalls (layout.h) */
 static G_ALWAYS_INLINE inline gboolean
 tide_shaper_take_members(const TideShaper *shaper, gpointer reader, guint32 depth,
                          gboolean (*next)(gpointer reader, gboolean *ret_has, TideBytes *ret_name),
@@ -279,15 +279,14 @@ tide_shaper_take_members(const TideShaper *shaper, gpointer reader, guint32 dept
 
 /* ---- formats ---- */
 
-/* How a format's messages are read; typedef in formats.h. What becomes of each kind of value stands in the reader's own
- * file. */
+/* The reader of a format; typedef in formats.h. The reader's own file describes how it converts each kind of value. */
 struct TideFormatReader {
-  /* Makes what is kept from one message to the next. NULL: nothing is. @shaper: borrowed */
+  /* Creates the state kept between messages. NULL: there is none. @shaper: borrowed */
   gpointer (*open)(TideShaper *shaper);
   void (*close)(gpointer kept);
   /* Adds all readings of @message to the shaper's builder, which has begun a message. @message is copied once into the
-   * shaper's scratch, which names and texts of the fields point into, and is at most 4 GiB. FALSE with @ret_reject
-   * filled: then what the builder got is of no use. */
+   * shaper's scratch, to which names and texts of the fields point, and is at most 4 GiB. FALSE with @ret_reject
+   * filled: the builder's contents are then unusable. */
   gboolean (*read)(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject);
 };
 

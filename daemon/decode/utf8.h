@@ -1,5 +1,5 @@
-/* Whether bytes are UTF-8, at some gigabytes a second: simdjson's check, which the JSON index has built in. Where they
- * stop being it, tide_json_utf8_fault() finds. */
+/* Checks UTF-8 at some gigabytes per second with simdjson, whose check is part of the JSON index.
+ * tide_json_utf8_fault() finds the position of a fault. */
 #pragma once
 
 #include "util/bytes.h"
@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 gboolean tide_utf8_is_valid_at_length(const guint8 *text, gsize len);
 
-/* Whether it is short, and of ASCII alone, as names are mostly: a call would take longer. */
+/* Whether it is short and ASCII only, like most names: this is faster than a call. */
 static inline gboolean
 tide_utf8_is_short_ascii(const guint8 *text, gsize len)
 {
@@ -26,7 +26,7 @@ tide_utf8_is_short_ascii(const guint8 *text, gsize len)
   return (all & G_GUINT64_CONSTANT(0x8080808080808080)) == 0;
 }
 
-/* NUL bytes are UTF-8 here. @text: may be NULL when @len is 0. Threads: any. */
+/* NUL bytes are valid UTF-8. @text: may be NULL when @len is 0. Threads: any. */
 static inline gboolean
 tide_utf8_is_valid(const guint8 *text, gsize len)
 {
