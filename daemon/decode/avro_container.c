@@ -3,10 +3,10 @@
 #include "decode/avro_cursor.h"
 #include "util/error.h"
 
-/* Of values in values. */
+/* Maximum nesting of values. */
 #define MAX_DEPTH 256u
 
-/* Values without bytes, beside one for each byte there is. */
+/* Maximum number of values without bytes, in addition to one per byte of the text. */
 #define MAX_EMPTY 65536u
 
 static const TideBytes magic = TIDE_BYTES_LITERAL("Obj\x01");
@@ -31,7 +31,7 @@ read_head(TideAvroCursor *cursor, TideAvroHead *head)
   TideBytes begin, name, value;
   gint64 n_bytes;
   if (!tide_bytes_begin_with(magic, tide_bytes(cursor->text.data, MIN(magic.len, cursor->text.len))))
-    return tide_avro_fail(cursor, 0, "it does not begin as an object container of Avro does", FALSE);
+    return tide_avro_fail(cursor, 0, "it does not begin like an Avro object container", FALSE);
   if (!tide_avro_take_bytes(cursor, magic.len, &begin))
     return FALSE;
   for (guint64 n = 0;; n--) {
@@ -122,7 +122,8 @@ fail(Pass *pass, const char *detail)
 
 static gboolean pass_value(Pass *pass, guint32 type);
 
-/* Each member is progress, or counted: a few bytes of schema can be a tree of millions of empty records. */
+/* Each member uses bytes or is counted, because a few bytes of schema can define a tree of millions of empty
+ * records. */
 static gboolean
 pass_member(Pass *pass, guint32 type)
 {
@@ -130,7 +131,7 @@ pass_member(Pass *pass, guint32 type)
   if (!pass_value(pass, type))
     return FALSE;
   return pass->in.at > before || ++pass->n_empty <= pass->in.text.len + MAX_EMPTY ||
-         fail(pass, "too many values that take no bytes");
+         fail(pass, "too many values without bytes");
 }
 
 static gboolean
@@ -157,7 +158,7 @@ pass_members(Pass *pass, const TideAvroNode *node)
   return TRUE;
 }
 
-/* Calls itself for what is nested; the depth bounds it. */
+/* Recursive for nested values; the depth limits it. */
 static gboolean
 pass_node(Pass *pass, const TideAvroNode *node)
 {
@@ -199,7 +200,7 @@ pass_value(Pass *pass, guint32 type)
     if (!tide_avro_take_long(&pass->in, &number))
       return FALSE;
     if (number < 0 || number >= node->size)
-      return fail(pass, "a type that the union does not have");
+      return fail(pass, "a type that is not in the union");
     node = &pass->schema->nodes[pass->schema->members[node->first + (guint32)number].node];
   }
   return pass_node(pass, node);
@@ -240,6 +241,6 @@ tide_avro_schema_of_file(TideBytes begin, GError **error)
   if (result == TIDE_AVRO_WHOLE)
     return tide_avro_schema_new(head.schema, error);
   g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                      result == TIDE_AVRO_CUT ? "its head is too long, or cut" : detail);
+                      result == TIDE_AVRO_CUT ? "its head is too long or truncated" : detail);
   return NULL;
 }

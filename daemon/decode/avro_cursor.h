@@ -35,7 +35,7 @@ tide_avro_take_long(TideAvroCursor *cursor, gint64 *ret_value)
   gsize start = cursor->at;
   for (guint i = 0; i < TIDE_AVRO_LONG_MAX_BYTES; i++) {
     if (cursor->at == cursor->text.len)
-      return tide_avro_fail(cursor, cursor->text.len, "it ends in the middle", TRUE);
+      return tide_avro_fail(cursor, cursor->text.len, "it is truncated", TRUE);
     guint8 byte = cursor->text.data[cursor->at++];
     if (i == TIDE_AVRO_LONG_MAX_BYTES - 1 && byte > 1)
       break;
@@ -52,7 +52,7 @@ static inline gboolean
 tide_avro_take_bytes(TideAvroCursor *cursor, guint64 len, TideBytes *ret_bytes)
 {
   if (cursor->text.len - cursor->at < len)
-    return tide_avro_fail(cursor, cursor->text.len, "it ends in the middle", TRUE);
+    return tide_avro_fail(cursor, cursor->text.len, "it is truncated", TRUE);
   *ret_bytes = tide_bytes(cursor->text.data + cursor->at, (gsize)len);
   cursor->at += (gsize)len;
   return TRUE;
@@ -66,7 +66,7 @@ tide_avro_take_run(TideAvroCursor *cursor, TideBytes *ret_bytes)
   if (!tide_avro_take_long(cursor, &len))
     return FALSE;
   return len >= 0 ? tide_avro_take_bytes(cursor, (guint64)len, ret_bytes)
-                  : tide_avro_fail(cursor, start, "a length below zero", FALSE);
+                  : tide_avro_fail(cursor, start, "a negative length", FALSE);
 }
 
 /* The number of members in the next block of a map or an array; 0: it has ended. @ret_n_bytes: the block's declared

@@ -13,14 +13,14 @@
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-/* Of JSON inside of JSON: what is compiled calls itself for each. */
+/* Maximum nesting of the JSON, because compiling is recursive. */
 static constexpr gsize MAX_DEPTH = 128;
 
-/* Digits behind the point that a number's text has room for. */
+/* Maximum number of decimals, which the text of a number has room for. */
 static constexpr gint64 MAX_SCALE = 1000;
 
-/* Of a type, with its namespace: each one that is declared or referred to makes its own of a few bytes of the schema.
- */
+/* Maximum length of a type's full name. A few bytes of schema that declare or refer to a type create such a name
+ * each. */
 static constexpr gsize MAX_NAME_BYTES = 1024;
 
 static const char *const plain_names[] = {"null", "boolean", "int", "long", "float", "double", "bytes", "string"};
@@ -34,13 +34,13 @@ struct Schema : TideAvroSchema {
   }
   std::vector<TideAvroNode> all_nodes;
   std::vector<TideAvroMember> all_members;
-  std::deque<std::string> texts; /* they never move */
+  std::deque<std::string> texts; /* a deque, because they must not move */
 };
 
 struct Compiler {
   Schema *schema;
-  std::unordered_map<std::string, guint32> named; /* by the full name, the place in nodes */
-  std::string where;                              /* the fields around what is compiled */
+  std::unordered_map<std::string, guint32> named; /* by full name, the index in nodes */
+  std::string where;                              /* the fields around the current type */
   GError **error;
 };
 
@@ -56,7 +56,7 @@ fault(Compiler *compiler, const std::string &text)
   return false;
 }
 
-/* The text of the member @name, empty where there is none. A NUL ends it. */
+/* The text of the member @name, empty if absent. It ends at a NUL. */
 std::string
 text_of(object json, const char *name)
 {
@@ -78,7 +78,7 @@ keep_text(Compiler *compiler, std::string_view text)
   return tide_bytes(kept.data(), kept.size());
 }
 
-/* @name with its namespace in front. False with the fault told: it is too long. */
+/* Adds the namespace to @name. False with the fault reported: the result is too long. */
 bool
 find_full_name(Compiler *compiler, const std::string &name, const std::string &space, std::string *ret_full)
 {
@@ -100,7 +100,7 @@ node_at(Compiler *compiler, guint32 place)
   return compiler->schema->all_nodes[place];
 }
 
-/* What is compiled inside of others is done before them, so that the members of one type stand together. */
+/* Inner types are compiled first, so that the members of one type are contiguous. */
 bool
 keep_members(Compiler *compiler, guint32 node, const Members &members)
 {
@@ -126,12 +126,13 @@ find_named(Compiler *compiler, const std::string &name, const std::string &space
     return false;
   auto found = compiler->named.find(full);
   if (found == compiler->named.end())
-    return fault(compiler, "the type '" + name + "' is not one of Avro's, and not declared before");
+    return fault(compiler, "the type '" + name + "' is neither an Avro type nor declared before");
   *ret_node = found->second;
   return true;
 }
 
-/* A node for the record, enum or fixed that @json declares; it has its name before anything in it is looked at. */
+/* Adds a node for the record, enum or fixed that @json declares, with its name, before anything inside is compiled, so
+ * that types may refer to it. */
 bool
 declare(Compiler *compiler, object json, TideAvroKind kind, const std::string &space, guint32 *ret_node,
         std::string *ret_space)
@@ -163,13 +164,13 @@ compile_record(Compiler *compiler, object json, const std::string &outer_space, 
   if (!declare(compiler, json, TIDE_AVRO_RECORD, outer_space, ret_node, &space))
     return false;
   if (json.at_key("fields").get(fields) != simdjson::SUCCESS)
-    return fault(compiler, "a record has no list 'fields'");
+    return fault(compiler, "a record has no 'fields' list");
   for (element each : fields) {
     object field;
     element type;
     std::string name = each.get(field) == simdjson::SUCCESS ? text_of(field, "name") : "";
     if (name.empty())
-      return fault(compiler, "one of the fields in it has no 'name'");
+      return fault(compiler, "one of its fields has no 'name'");
     gsize outer = compiler->where.size();
     compiler->where += (outer > 0 ? "/" : "") + name;
     TideAvroMember member = {keep_text(compiler, name), 0};
@@ -192,11 +193,11 @@ compile_enum(Compiler *compiler, object json, const std::string &space, guint32 
   if (!declare(compiler, json, TIDE_AVRO_ENUM, space, ret_node, &unused))
     return false;
   if (json.at_key("symbols").get(symbols) != simdjson::SUCCESS)
-    return fault(compiler, "an enum has no list 'symbols'");
+    return fault(compiler, "an enum has no 'symbols' list");
   for (element symbol : symbols) {
     std::string_view text;
     if (symbol.get(text) != simdjson::SUCCESS)
-      return fault(compiler, "a symbol of an enum is no text");
+      return fault(compiler, "a symbol of an enum is not a text");
     members.push_back({keep_text(compiler, text), 0});
   }
   return keep_members(compiler, *ret_node, members);
@@ -215,7 +216,7 @@ compile_fixed(Compiler *compiler, object json, const std::string &space, guint32
   return true;
 }
 
-/* An array or a map. */
+/* Compiles an array or a map. */
 bool
 compile_list(Compiler *compiler, object json, TideAvroKind kind, const std::string &space, guint32 *ret_node)
 {
@@ -240,7 +241,7 @@ compile_union(Compiler *compiler, simdjson::dom::array branches, const std::stri
     if (!compile(compiler, branch, space, &member.node))
       return false;
     if (node_at(compiler, member.node).kind == TIDE_AVRO_UNION)
-      return fault(compiler, "a union holds another union");
+      return fault(compiler, "a union contains another union");
     members.push_back(member);
   }
   if (members.empty())
@@ -268,7 +269,8 @@ const struct {
     {"local-timestamp-nanos", TIDE_AVRO_LONG, TIDE_AVRO_LOCAL, 9},
 };
 
-/* What 'logicalType' of @json makes of the type @node; a plain type is one for all, so it gets a node of its own. */
+/* Applies the 'logicalType' of @json to @node. A primitive type gets a node of its own, because all its uses share
+ * one. */
 void
 apply_logical(Compiler *compiler, object json, guint32 *node)
 {
@@ -303,7 +305,7 @@ compile_object(Compiler *compiler, object json, const std::string &space, guint3
   element type;
   std::string_view name;
   if (json.at_key("type").get(type) != simdjson::SUCCESS)
-    return fault(compiler, "an object that should be a type has no 'type'");
+    return fault(compiler, "an object in place of a type has no 'type'");
   if (type.get(name) != simdjson::SUCCESS)
     return compile(compiler, type, space, ret_node);
   if (name == "record" || name == "error")
@@ -315,13 +317,13 @@ compile_object(Compiler *compiler, object json, const std::string &space, guint3
   if (name == "fixed" ? !compile_fixed(compiler, json, space, ret_node)
                       : !find_named(compiler, text_of(json, "type"), space, ret_node))
     return false;
-  /* A named type that is only referred to here stays as it was declared. */
+  /* A named type that is only referred to here keeps its declaration. */
   if (name == "fixed" || *ret_node < G_N_ELEMENTS(plain_names))
     apply_logical(compiler, json, ret_node);
   return true;
 }
 
-/* Calls itself for what is inside; the depth of the JSON bounds it. */
+/* Recursive for inner types; the depth of the JSON limits it. */
 bool
 compile(Compiler *compiler, element json, const std::string &space, guint32 *ret_node)
 {
@@ -337,7 +339,7 @@ compile(Compiler *compiler, element json, const std::string &space, guint32 *ret
   return find_named(compiler, std::string(name).c_str(), space, ret_node);
 }
 
-/* Whether a message that is of the type @place can hold records. */
+/* Whether a message of the type @place can have records. */
 bool
 holds_records(Compiler *compiler, guint32 place)
 {
@@ -358,10 +360,10 @@ compile_text(Compiler *compiler, TideBytes text, guint32 *ret_node)
   if (text.len > TIDE_AVRO_SCHEMA_MAX_BYTES)
     return fault(compiler, "it is larger than " + std::to_string(TIDE_AVRO_SCHEMA_MAX_BYTES) + " bytes");
   if (parser.allocate(MAX(text.len, 1), MAX_DEPTH) != simdjson::SUCCESS)
-    return fault(compiler, "there is no memory to read it");
+    return fault(compiler, "not enough memory to read it");
   simdjson::error_code code = parser.parse(reinterpret_cast<const char *>(text.data), text.len).get(json);
   if (code != simdjson::SUCCESS)
-    return fault(compiler, std::string("it is no JSON: ") + simdjson::error_message(code));
+    return fault(compiler, std::string("it is not JSON: ") + simdjson::error_message(code));
   return compile(compiler, json, "", ret_node);
 }
 
@@ -386,7 +388,8 @@ tide_avro_schema_new_with(TideBytes text, const GPtrArray *known, GError **error
   if (!compile_text(&compiler, text, &schema->top))
     return NULL;
   if (!holds_records(&compiler, schema->top)) {
-    fault(&compiler, "messages by it are no records: it must be a record, an array of records, or a union with one");
+    fault(&compiler,
+          "its messages are not records: it must be a record, an array of records, or a union with one of these");
     return NULL;
   }
   schema->nodes = schema->all_nodes.data();

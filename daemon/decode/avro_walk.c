@@ -1,26 +1,24 @@
-/* Reads the readings out of a message in Avro's binary encoding, by the schema that it was written with. No length or
- * number of elements is trusted: nothing is taken for one before its bytes are there, and what takes no bytes is
- * counted.
+/* Reads the readings of a message in Avro's binary encoding, by the schema of its writer. No length or number of
+ * elements is trusted: an element counts only once its bytes are present, and values without bytes are counted.
  *
- * The message is a record, or an array of records; a union counts as what it holds. A field becomes one by its type:
+ * The message is a record, or an array of records; a union is read as its branch. A field's kind depends on its type:
  *
  *     string             STRING   must be UTF-8
  *     enum               STRING   its symbol
- *     bytes, fixed       STRING   in hex, lower case: its bytes are any
+ *     bytes, fixed       STRING   in hex, lower case, because the bytes are arbitrary
  *     int, long          NUMBER
- *     float, double      NUMBER   as short as it can be to be read back; one that is not finite is a NUMBER fault
- *     decimal            NUMBER   exactly, with as many digits behind the point as its scale, up to 64 bytes in all
- *     timestamp, time    NUMBER   seconds, since 1970 or midnight, with all digits of its unit behind the point where
- *                                 it has a fraction: whatever the unit
- *     local-timestamp    STRING   2015-03-16T19:53:32.045, what its clock shows: as the time of a reading it needs the
- *                                 zone, which a number would not ask for; the years as of a date
- *     date               STRING   2015-03-16; outside of the years 1 to 9999 a NUMBER fault
+ *     float, double      NUMBER   in the shortest exact form; a NUMBER fault if not finite
+ *     decimal            NUMBER   exact, with as many decimals as its scale, up to 64 bytes in all
+ *     timestamp, time    NUMBER   seconds, since 1970 or midnight; a fraction has all digits of the type's unit
+ *     local-timestamp    STRING   2015-03-16T19:53:32.045, its local time; years as for date. It is no number,
+ *                                 because an event time needs its time zone, which a number would not require
+ *     date               STRING   2015-03-16; outside the years 1 to 9999 a NUMBER fault
  *     boolean, null      as in JSON
  *     record, map        as JSON's objects
  *     array              as declared, its text as JSON
- *     union              as what it holds
+ *     union              as its branch
  *
- * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
+ * With TIDE_BAD_READING_ALONE a reading has the same faults of its own as in JSON, and UTF8. */
 #include "decode/formats.h"
 
 #include "decode/avro_container.h"
@@ -31,22 +29,22 @@
 #include "model/value_text.h"
 #include "util/calendar.h"
 
-/* What is kept from one message to the next. */
+/* State kept between messages. */
 typedef struct Kept {
-  const TideAvroSchema *schema; /* borrowed: of the last message that named one; NULL: none did */
+  const TideAvroSchema *schema; /* borrowed: of the last message that selected one; NULL: none did */
   guint32 schema_id;
-  TideBuffer head;                 /* owned: of the last message that was a container */
-  const TideAvroSchema *contained; /* owned: the schema in it */
+  TideBuffer head;                 /* owned: of the last container */
+  const TideAvroSchema *contained; /* owned: its schema */
 } Kept;
 
 typedef struct Walk {
-  /* its place: the value that comes next */
+  /* its position: the next value */
   TideAvroCursor in;        /* the message: a copy in scratch */
-  guint64 n_empty;          /* values that took no bytes */
-  gsize place;              /* where it begins; its union's branch is behind */
-  const TideAvroNode *node; /* the type that it has, where it is a union's; NULL: that was not read yet */
-  guint32 type;             /* the place of its node */
-  gboolean is_begun;        /* the message's one value */
+  guint64 n_empty;          /* values without bytes */
+  gsize place;              /* of the value; a union's branch follows */
+  const TideAvroNode *node; /* its type, if it is in a union; NULL: the branch has not been read yet */
+  guint32 type;             /* index of its node */
+  gboolean is_begun;        /* the message's value has begun */
 
   TideShaper *shaper;
   const TideAvroSchema *schema;
@@ -60,12 +58,12 @@ fault(Walk *walk, TideRejectReason reason, gsize place, TideBytes field, const c
   return tide_shaper_reject(walk->shaper, reason, place, field, detail);
 }
 
-/* Of the encoding itself. */
+/* A fault of the encoding itself. */
 static gboolean
 fault_in(Walk *walk, TideBytes field)
 {
   return fault(walk, TIDE_REJECT_PARSE, walk->in.fault_at, field,
-               walk->in.is_cut ? "the message ends in the middle" : walk->in.detail);
+               walk->in.is_cut ? "the message is truncated" : walk->in.detail);
 }
 
 /* ---- bytes of the message ---- */
@@ -82,7 +80,7 @@ member_at(Walk *walk, const TideAvroNode *node, guint32 index)
   return &walk->schema->members[node->first + index];
 }
 
-/* Which of @n: of a union's types, or of an enum's symbols. */
+/* Reads an index below @n: of a union's type or an enum's symbol. */
 static gboolean
 take_choice(Walk *walk, TideBytes field, guint32 n, const char *fault_text, guint32 *ret_choice)
 {
@@ -96,7 +94,7 @@ take_choice(Walk *walk, TideBytes field, guint32 n, const char *fault_text, guin
 
 /* ---- texts of values, in @room ---- */
 
-/* A number of units of which 10^@scale are a second. */
+/* A number of units, 10^@scale per second. */
 static TideBytes
 seconds_text(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale)
 {
@@ -107,11 +105,11 @@ seconds_text(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale)
   TideBytes digits = tide_integer_text(magnitude, units < 0 ? (guint64)0 - (guint64)units : (guint64)units, FALSE);
   TideBytes text = TIDE_BYTES_EMPTY;
   gboolean fits = tide_decimal_of_digits(room, units < 0, (const char *)digits.data, digits.len, scale, &text);
-  g_assert(fits); /* 21 bytes at most */
+  g_assert(fits); /* at most 21 bytes */
   return text;
 }
 
-/* FALSE: the year has not four digits. */
+/* FALSE: the year does not have four digits. */
 static gboolean
 make_date(char room[TIDE_NUMBER_MAX_BYTES], gint64 days, TideBytes *ret_text)
 {
@@ -124,7 +122,7 @@ make_date(char room[TIDE_NUMBER_MAX_BYTES], gint64 days, TideBytes *ret_text)
   return TRUE;
 }
 
-/* The same of a date and time of day, with all digits of its unit behind the point where it has a fraction. */
+/* Like format_date(), for a date and time of day; a fraction has all digits of its unit. */
 static gboolean
 make_local_time(char room[TIDE_NUMBER_MAX_BYTES], gint64 units, guint32 scale, TideBytes *ret_text)
 {
@@ -176,7 +174,7 @@ add_integer(Walk *walk, TideBytes name, const TideAvroNode *node)
                                                       : make_date(room, integer, &text);
   return is_good ? add(walk, name, TIDE_VALUE_STRING, text)
                  : tide_shaper_bad_value(walk->shaper, TIDE_REJECT_NUMBER, place, name,
-                                         "a date outside of the years 1 to 9999");
+                                         "a date outside the years 1 to 9999");
 }
 
 static inline gboolean
@@ -235,7 +233,7 @@ add_scalar(Walk *walk, TideBytes name, const TideAvroNode *node)
                ? tide_shaper_add_text(walk->shaper, walk->place, name, (gsize)(text.data - walk->in.text.data), text)
                : fault_in(walk, name);
   case TIDE_AVRO_ENUM:
-    return take_choice(walk, name, node->size, "an enum's value that the schema does not have", &symbol) &&
+    return take_choice(walk, name, node->size, "an enum value that is not in the schema", &symbol) &&
            add(walk, name, TIDE_VALUE_STRING, member_at(walk, node, symbol)->name);
   case TIDE_AVRO_RECORD:
   case TIDE_AVRO_ARRAY:
@@ -256,7 +254,7 @@ expect_value(Walk *walk, guint32 type)
   walk->place = walk->in.at;
 }
 
-/* Of the value that comes next, which may be a union's, its own type. */
+/* The type of the next value; for a union, that of its branch. */
 static inline gboolean
 choose_node(Walk *walk, TideBytes name)
 {
@@ -265,7 +263,7 @@ choose_node(Walk *walk, TideBytes name)
     return TRUE;
   const TideAvroNode *node = node_at(walk, walk->type);
   if (node->kind == TIDE_AVRO_UNION) {
-    if (!take_choice(walk, name, node->size, "a type that the union does not have", &branch))
+    if (!take_choice(walk, name, node->size, "a type that is not in the union", &branch))
       return FALSE;
     node = node_at(walk, member_at(walk, node, branch)->node);
   }
@@ -307,7 +305,7 @@ take_name(Walk *walk, TideBytes *ret_name)
   return TRUE;
 }
 
-/* The next field of a record, member of a map or element of an array, whichever was opened last, or its end. */
+/* Advances to the next field, member or element of the container opened last, or closes it. */
 static G_ALWAYS_INLINE inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
@@ -315,18 +313,18 @@ next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
   TideShaperFrame *frame = tide_shaper_top(walk->shaper);
   const TideAvroNode *node = frame->type;
   gboolean is_record = node->kind == TIDE_AVRO_RECORD;
-  /* Values without bytes are counted, for an array of them can be as long as it says. */
+  /* Count values without bytes, because an array of them can have any length. */
   if (frame->n_members > 0 && G_UNLIKELY(walk->in.at == frame->place) &&
       ++walk->n_empty > walk->in.text.len + walk->shaper->options->max_fields)
-    return fault(walk, TIDE_REJECT_TOO_LARGE, frame->place, TIDE_BYTES_EMPTY, "too many values that take no bytes");
+    return fault(walk, TIDE_REJECT_TOO_LARGE, frame->place, TIDE_BYTES_EMPTY, "too many values without bytes");
   if (frame->n_left == 0 && !is_record) {
-    /* How many bytes it has is for those who pass over it: whether that is right is told by what they hold. */
+    /* Only code that skips the block needs its size; wrong sizes show when its values are read. */
     gint64 n_bytes;
     gsize place = walk->in.at;
     if (!tide_avro_take_count(&walk->in, &frame->n_left, &n_bytes))
       return fault_in(walk, TIDE_BYTES_EMPTY);
     if (n_bytes < 0)
-      return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "a block of less than no bytes");
+      return fault(walk, TIDE_REJECT_PARSE, place, TIDE_BYTES_EMPTY, "a block with a negative size");
   }
   *ret_has = frame->n_left > 0;
   if (!*ret_has)
@@ -392,7 +390,7 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
                wanted == TIDE_NEXT_LIST ? "an array of records was expected" : "a record was expected");
 }
 
-/* A map may go on in another block. */
+/* A map may continue in another block. */
 static gboolean
 is_last(gpointer reader)
 {
@@ -429,14 +427,14 @@ static const TideReaderCalls calls = {
     .pass = pass,
     .is_last = is_last,
     .place_bytes = G_STRUCT_OFFSET(Walk, shaper),
-    .detail_behind = "bytes behind the record: it was written by another schema",
+    .detail_behind = "bytes after the record: it was written with another schema",
     .is_one_value = TRUE,
     .lists_nest = TRUE,
 };
 
 /* ---- the message ---- */
 
-/* @start: where the datum begins in @message; it ends where that does */
+/* @start: where the datum begins in @message; both end together */
 static gboolean
 run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize start, TideReject *ret_reject)
 {
@@ -447,7 +445,7 @@ run(TideShaper *shaper, const TideAvroSchema *schema, TideBytes message, gsize s
   return tide_layout_run(shaper, &calls, &walk);
 }
 
-/* What @message names by its frame. FALSE: it cannot be read, or not yet. */
+/* Selects the schema of @message by its frame. FALSE: it cannot be read, or not yet. */
 static gboolean
 find_schema(Kept *kept, TideSchemaSource *schemas, TideBytes message, TideReject *ret_reject)
 {
@@ -472,7 +470,7 @@ find_schema(Kept *kept, TideSchemaSource *schemas, TideBytes message, TideReject
   g_assert_not_reached();
 }
 
-/* The head of @message, whose schema is kept: most messages have the same. */
+/* Reads the head of @message and keeps its schema, because most messages have the same one. */
 static gboolean
 take_container_head(Kept *kept, TideBytes message, TideReject *ret_reject)
 {
@@ -503,7 +501,7 @@ read_container(TideShaper *shaper, Kept *kept, TideBytes message, TideReject *re
   if (tide_avro_block_read(rest, &block) != TIDE_AVRO_WHOLE || block.n_objects != 1 ||
       rest.len - block.start < TIDE_AVRO_SYNC_BYTES ||
       (guint64)block.n_bytes != rest.len - block.start - TIDE_AVRO_SYNC_BYTES)
-    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, "it does not hold one object");
+    return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0, "it does not contain exactly one object");
   TideBytes object = tide_bytes(rest.data + block.start, (gsize)block.n_bytes);
   return run(shaper, kept->contained, object, 0, ret_reject);
 }

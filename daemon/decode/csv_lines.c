@@ -1,45 +1,45 @@
-/* Reads the readings out of a message of comma-separated values (RFC 4180), or of values with another byte between
- * them: a reading for each line. One pass; nothing is allocated but a copy of the message.
+/* Reads the readings of a message of comma-separated values (RFC 4180), or of values with another delimiter: a reading
+ * per line. One pass; nothing is allocated but a copy of the message.
  *
  * The columns are declared, or the first line of each message names them. A value becomes the field of its column:
  *
- *     "..."                      STRING   in quotes; "" is one quote, delimiters and line breaks are bytes of the text
+ *     "..."                      STRING   in quotes; "" is one quote, delimiters and line breaks belong to the text
  *     one of the null values     NULL
- *     a number, as JSON has it   NUMBER   as it was written, up to 64 bytes; 007 and +1 are none
+ *     a number, as in JSON       NUMBER   as written, up to 64 bytes; 007 and +1 are not numbers
  *     true, false                BOOL     as declared
- *     all else                   STRING   spaces are bytes like others
+ *     all else                   STRING   spaces are kept
  *
- * With options->csv.trim, spaces and tabs around values and names without quotes are none of them; and with
- * options->csv.decimal_comma, 1,5 is the number 1.5, and 1.5 a text. A column called TIDE_NO_NAME, or in a header
- * without any name, is left out.
+ * With options->csv.trim, spaces and tabs around unquoted values and names are ignored. With
+ * options->csv.decimal_comma, 1,5 is the number 1.5, and 1.5 is a text. A column called TIDE_NO_NAME, or without a name
+ * in a header, is ignored.
  *
- * A line ends with a line feed, or with a carriage return before one; empty lines are none, nor are comments. Each has
- * as many values as there are columns. A message of nothing but the names of columns is rejected as PARSE. A quote
- * within a value that has none around it, and a carriage return that stands alone, are faults; without
- * options->csv.quotes a quote is a byte like others.
+ * A line ends with a line feed, or with a carriage return before it; empty lines and comments are skipped. Each line
+ * has as many values as there are columns. A message with only the names of columns is rejected as PARSE. A quote
+ * within an unquoted value and a lone carriage return are faults; without options->csv.quotes a quote is an ordinary
+ * byte.
  *
- * With TIDE_BAD_READING_ALONE a fault of a line is its own: PARSE, NUMBER, UTF8. A text in quotes that does not end,
- * and whatever is wrong with the names, is the message's: all lines share these. */
+ * With TIDE_BAD_READING_ALONE a fault of a line is its own: PARSE, NUMBER, UTF8. A quoted text that does not end and
+ * any fault of the names are the message's, because they affect all lines. */
 #include "decode/formats.h"
 
 #include "decode/json_text.h"
 #include "decode/lines.h"
 
 typedef struct Column {
-  TideBytes name; /* without data: its values are left out */
-  gsize position; /* of its name in the message; that of the value where it is declared */
+  TideBytes name; /* without data: the column is ignored */
+  gsize position; /* of its name in the message; of the value if the columns are declared */
 } Column;
 
-/* What the options say, and the columns. */
+/* The options and the columns. */
 typedef struct Csv {
   const TideDecodeOptions *options; /* borrowed */
   guint8 delimiter;
   gboolean has_header;
   gboolean trims;
-  guint8 ends_text[256]; /* what ends a value without quotes, or may not stand in one */
-  TideBytes comment;     /* what one begins with; empty: there are none */
+  guint8 ends_text[256]; /* bytes that end an unquoted value or are not allowed in it */
+  TideBytes comment;     /* prefix of comment lines; empty: there are none */
   GArray *null_values;   /* owned (element-type TideBytes) */
-  GArray *columns;       /* owned (element-type Column): as declared, or of the message */
+  GArray *columns;       /* owned (element-type Column): declared, or from the message */
 } Csv;
 
 gboolean
@@ -95,7 +95,7 @@ find_line_end(const TideLines *lines, gsize start)
 {
   const Csv *csv = lines->parser;
   TideBytes message = lines->message;
-  gboolean in_quotes = FALSE, may_open = TRUE; /* quotes are special only at the start of a value, and doubled */
+  gboolean in_quotes = FALSE, may_open = TRUE; /* quotes are special only at the start of a value, or doubled */
   gsize at = start;
   for (; at < message.len && (in_quotes || message.data[at] != '\n'); at++) {
     guint8 byte = message.data[at];
@@ -117,7 +117,7 @@ trim(TideBytes *text)
     text->len--;
 }
 
-/* Passes over what stands around a value in quotes, if it may. */
+/* Skips blanks around a quoted value, if the options ignore them. */
 static G_GNUC_NO_INLINE void
 skip_blanks(TideLines *lines, const Csv *csv)
 {
@@ -125,7 +125,7 @@ skip_blanks(TideLines *lines, const Csv *csv)
     lines->at++;
 }
 
-/* The text whose opening quote is next. */
+/* Reads the quoted text that begins here. */
 static gboolean
 take_quoted(TideLines *lines, TideBytes name, TideBytes *ret_text)
 {
@@ -133,7 +133,7 @@ take_quoted(TideLines *lines, TideBytes name, TideBytes *ret_text)
   for (;;) {
     guint8 *quote = memchr(from, '"', (gsize)(lines->end - from));
     if (G_UNLIKELY(quote == NULL))
-      return tide_lines_fault(lines, TIDE_REJECT_PARSE, opened, name, "a text in quotes that does not end");
+      return tide_lines_fault(lines, TIDE_REJECT_PARSE, opened, name, "a quoted text that does not end");
     if (out != from)
       memmove(out, from, (gsize)(quote - from));
     out += quote - from;
@@ -147,10 +147,10 @@ take_quoted(TideLines *lines, TideBytes name, TideBytes *ret_text)
   if (((const Csv *)lines->parser)->trims)
     skip_blanks(lines, lines->parser);
   return *lines->at == ((const Csv *)lines->parser)->delimiter || tide_lines_is_line_end(lines->at) ||
-         tide_lines_fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes behind the closing quote");
+         tide_lines_fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes after the closing quote");
 }
 
-/* What stands between delimiters. @name: of its column, for faults */
+/* Reads an unquoted value. @name: of its column, for faults */
 static inline gboolean
 take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_is_quoted)
 {
@@ -170,11 +170,11 @@ take_text(TideLines *lines, TideBytes name, TideBytes *ret_text, gboolean *ret_i
   return G_LIKELY(*at == csv->delimiter || tide_lines_is_line_end(at)) ||
          tide_lines_fault(lines, TIDE_REJECT_PARSE, at, name,
                           *at == '"' ? "a quote in a value that is not in quotes"
-                                     : "a carriage return without the line feed behind it");
+                                     : "a carriage return without a line feed after it");
 }
 
-/* Whether the @text, of the message's copy, is a number. A decimal comma in it becomes a point; a point beside decimal
- * commas makes it a text, because it may group thousands. */
+/* Whether @text, in the message's copy, is a number. Changes its decimal comma to a point. With decimal commas, a text
+ * with a point is not a number, because the point may group thousands. */
 static gboolean
 is_number(const Csv *csv, TideBytes text)
 {
@@ -190,7 +190,7 @@ is_number(const Csv *csv, TideBytes text)
   return is_whole;
 }
 
-/* The kind of @text, which stood without quotes, and behind which its delimiter stands; of a boolean the text, too. */
+/* The kind of the unquoted @text, whose delimiter follows; for a boolean, also its text. */
 static TideValueKind
 kind_of(const Csv *csv, TideBytes *text)
 {
@@ -237,7 +237,7 @@ take_values(TideLines *lines)
   return TRUE;
 }
 
-/* The names in the first line. Whether each stands there once, and is not too long, the readings find out. */
+/* Reads the names in the first line. Duplicate and long names are found when readings are built. */
 static gboolean
 take_header(TideLines *lines, Csv *csv)
 {
@@ -259,7 +259,7 @@ take_header(TideLines *lines, Csv *csv)
   }
 }
 
-/* Passes over the line that comes next, and what ends it. */
+/* Skips the next line and its end. */
 static void
 skip_line(TideLines *lines)
 {
@@ -267,7 +267,7 @@ skip_line(TideLines *lines)
   lines->at = MIN(lines->at + (end + 1 - lines->at), lines->end);
 }
 
-/* Passes over empty lines, and comments. */
+/* Skips empty lines and comments. */
 static void
 skip_empty_lines(TideLines *lines)
 {
@@ -308,15 +308,15 @@ read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *r
   tide_lines_init(&lines, &calls, shaper, csv, message, ret_reject);
   skip_lines(&lines, csv->options->csv.skip_lines);
   if (lines.at >= lines.end)
-    return tide_reject_set(ret_reject, TIDE_REJECT_EMPTY, 0, "no line but empty ones, and those that are passed over");
+    return tide_reject_set(ret_reject, TIDE_REJECT_EMPTY, 0, "only empty and skipped lines");
   if (csv->has_header) {
     if (!take_header(&lines, csv))
       return FALSE;
     skip_lines(&lines, csv->options->csv.skip_after_header);
-    /* Values that were taken for names would be gone without a word. */
+    /* Without this fault, values read as names would be lost without a report. */
     if (lines.at >= lines.end)
       return tide_reject_set(ret_reject, TIDE_REJECT_PARSE, 0,
-                             "its only line was taken for the names of the columns: where messages have no such line, "
+                             "its only line was read as the names of the columns: if messages have no such line, "
                              "name them with 'csv.columns'");
   }
   return tide_lines_run(&lines);

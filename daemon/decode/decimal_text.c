@@ -1,6 +1,6 @@
 #include "decode/decimal_text.h"
 
-/* The greatest numbers that have TIDE_NUMBER_MAX_BYTES digits and a sign are shorter. */
+/* The largest numbers with TIDE_NUMBER_MAX_BYTES digits and a sign need fewer bytes. */
 #define DECIMAL_MAX_BYTES 27
 
 gboolean
@@ -34,7 +34,7 @@ tide_decimal_of_bytes(char room[TIDE_NUMBER_MAX_BYTES], TideBytes bytes, guint32
   char digits[TIDE_NUMBER_MAX_BYTES + 2], *end = digits + sizeof digits, *at = end;
   gboolean is_negative = bytes.len > 0 && bytes.data[0] >= 0x80, is_zero;
   guint carry = is_negative ? 1 : 0;
-  /* What only repeats the sign. */
+  /* Skip bytes that only repeat the sign. */
   while (bytes.len > 1 && bytes.data[0] == (is_negative ? 0xFF : 0) && (bytes.data[1] >= 0x80) == is_negative)
     bytes = tide_bytes_from(bytes, 1);
   if (bytes.len > DECIMAL_MAX_BYTES)
@@ -44,7 +44,7 @@ tide_decimal_of_bytes(char room[TIDE_NUMBER_MAX_BYTES], TideBytes bytes, guint32
     magnitude[i] = (guint8)byte;
     carry = byte >> 8;
   }
-  /* What is negated is carried past the first byte only where all of it is 0, which is not negative. */
+  /* The carry passes the first byte only if all bytes are 0, and 0 is not negative. */
   do {
     guint rest = 0;
     is_zero = TRUE;

@@ -12,15 +12,15 @@ struct TideDecoder {
   const TideDecodeOptions *options; /* borrowed */
   const TideFormatReader *reader;
 
-  /* scratch, reused for each message */
+  /* scratch memory, reused for each message */
   TideScratch scratch;
   TideRecordFields *record_fields; /* owned */
   TideReadingBuilder *builder;     /* owned */
   TideLayout *layout;              /* owned */
   TideShaper shaper;
-  gpointer kept;            /* owned: by the reader */
-  TideFieldSteps *steps;    /* owned; NULL: the reader's readings are the message's */
-  TideReadingBuilder *made; /* borrowed: where the last message's readings are */
+  gpointer kept;            /* owned by the reader */
+  TideFieldSteps *steps;    /* owned; NULL: the readings need no steps */
+  TideReadingBuilder *made; /* borrowed: contains the last message's readings */
 };
 
 TideDecoder *
@@ -31,7 +31,7 @@ tide_decoder_new(const TideDecodeOptions *options, TideFieldNames *names, guint3
   decoder->reader = tide_format_of(options)->reader;
   decoder->record_fields = tide_record_fields_new(names, n_known);
   decoder->builder = tide_reading_builder_new(options, names, n_known, &decoder->scratch);
-  decoder->made = decoder->builder; /* rows that were scanned are asked for rejects without a decode */
+  decoder->made = decoder->builder; /* rejects may be requested before any decode, for scanned rows */
   decoder->layout = tide_layout_new(options);
   tide_shaper_init(&decoder->shaper, options, decoder->layout, decoder->builder, &decoder->scratch);
   if (decoder->reader->open != NULL)
@@ -56,7 +56,7 @@ tide_decoder_free(TideDecoder *decoder)
   g_free(decoder);
 }
 
-/* Makes the message's readings of those that were read. */
+/* Runs the steps on the readings of the message. */
 static gboolean
 take_steps(TideDecoder *decoder, const TideMessage *message, guint32 n_record_fields, TideReject *ret_reject)
 {
@@ -105,7 +105,7 @@ tide_decoder_decode(TideDecoder *decoder, const TideMessage *message, TideReadin
 gint64
 tide_decoder_place(const TideDecoder *decoder, TideBytes value, TideBytes text)
 {
-  /* Each format begins with a copy of the message; without known names nothing is taken before it. */
+  /* Each format first copies the message, and without known names nothing else is in the scratch before the copy. */
   guintptr start = (guintptr)tide_scratch_first(&decoder->scratch), place = (guintptr)text.data - start;
   gboolean is_in = (guintptr)text.data >= start && place <= value.len && text.len <= value.len - place;
   for (gsize i = 0; is_in && i < text.len; i++)

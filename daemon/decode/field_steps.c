@@ -6,20 +6,20 @@
 #include "decode/senml.h"
 #include "model/table/unit_change.h"
 
-/* Fields, texts and names that are made of a message take at most this many times the largest message: a text around
- * many readings, opened for each of them, must not fill the memory. */
+/* Fields, texts and names made from a message take at most this many times the largest message. Otherwise a text around
+ * many readings, opened for each of them, could exhaust the memory. */
 #define MADE_BYTES_FACTOR 8u
 
-/* Of a decimal: more are too many digits, unless they repeat the sign. */
+/* Maximum size of a decimal: longer ones have too many digits, unless they repeat the sign. */
 #define BASE64_MAX_BYTES 64u
 
-/* Reads texts of JSON as messages are read. */
+/* Decodes JSON texts with the decoder's own code. */
 typedef struct TextReader {
   TideDecodeOptions options;
   TideReadingBuilder *builder; /* owned */
   TideLayout *layout;          /* owned */
   TideShaper shaper;
-  gpointer kept; /* owned: by the reader of JSON */
+  gpointer kept; /* owned by the JSON reader */
 } TextReader;
 
 struct TideFieldSteps {
@@ -29,10 +29,10 @@ struct TideFieldSteps {
   TideReadingBuilder *builder;      /* owned */
   TideFieldNames *text_names;       /* owned: of both readers */
   TextReader texts;
-  TextReader items;         /* of a list, with a field for each object in them */
-  TextReader lists;         /* each of whose items becomes a field */
-  gboolean readings_depend; /* what one says holds for those behind it */
-  GArray *null_numbers;     /* owned (element-type TideDecimal): the words for null that are numbers */
+  TextReader items;         /* for a list, with a field for each object in it */
+  TextReader lists;         /* for a list whose items become fields */
+  gboolean readings_depend; /* a reading may affect the readings after it */
+  GArray *null_numbers;     /* owned (element-type TideDecimal): null values that are numbers */
 
   /* of the message */
   const TideMessage *message;
@@ -43,8 +43,8 @@ struct TideFieldSteps {
 
   /* of the reading */
   GArray *fields;            /* owned (element-type TideField) */
-  guint32 n_name_fields;     /* the first so many name it */
-  const TideFieldStep *step; /* borrowed: in hand */
+  guint32 n_name_fields;     /* at its beginning: the fields that name it */
+  const TideFieldStep *step; /* borrowed: the current step */
 };
 
 void
@@ -95,7 +95,7 @@ null_numbers(const TideDecodeOptions *options)
   return numbers;
 }
 
-/* Of an object with a list in it, in which nothing is nested. */
+/* The depth of an object with a list whose items are not nested. */
 #define LIST_DEPTH 2u
 
 static void
@@ -163,15 +163,17 @@ tide_field_steps_builder(const TideFieldSteps *steps)
   return steps->builder;
 }
 
-/* ---- fields of the reading in hand ---- */
+/* ---- fields of the current reading ---- */
 
-/* What helps where a step cannot use its field. */
+/* Advice for a step that cannot use its field. */
 static const char *const remedies[] = {
     [TIDE_FIELD_OPEN] = "see the step 'open' of 'readings.fields': its field must be a text that holds one JSON object",
-    [TIDE_FIELD_PIVOT] = "see the step 'pivot' of 'readings.fields': its field must be a list of objects of which each "
-                         "has a name, or with 'names' two lists of one length, of at most 'readings.max_fields' items",
-    [TIDE_FIELD_SPLIT] = "see the step 'split' of 'readings.fields': its field must be a text or number with all parts "
-                         "that 'into' names",
+    [TIDE_FIELD_PIVOT] =
+        "see the step 'pivot' of 'readings.fields': its field must be a list of objects that each "
+        "have a name, or with 'names' two lists of the same length, of at most 'readings.max_fields' items",
+    [TIDE_FIELD_SPLIT] =
+        "see the step 'split' of 'readings.fields': its field must be a text or number with all the parts "
+        "that 'into' names",
     [TIDE_FIELD_DECIMAL] = "see the step 'decimal' of 'readings.fields': its field must be a decimal in base64, as "
                            "Kafka Connect's JSON converter writes it by default",
     [TIDE_FIELD_RESOLVE] = "see the step 'resolve: senml' of 'readings.fields': messages must be SenML (RFC 8428), "
@@ -186,7 +188,7 @@ refuse(TideFieldSteps *steps, TideRejectReason reason, const TideField *field, c
   return tide_reject_set(steps->reject, reason, -1, detail);
 }
 
-/* The step in hand cannot use @field. */
+/* Reports that the current step cannot use @field. */
 static gboolean
 bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field, const char *detail)
 {
@@ -194,7 +196,7 @@ bad_field(TideFieldSteps *steps, TideRejectReason reason, const TideField *field
   return refuse(steps, reason, field, detail);
 }
 
-/* Whether @field's text means null: a word as it stands, a number by its value. */
+/* Whether @field's text is a null value: a word by its bytes, a number by its value. */
 static gboolean
 means_null(const TideFieldSteps *steps, const TideField *field)
 {
@@ -206,7 +208,7 @@ means_null(const TideFieldSteps *steps, const TideField *field)
     return FALSE;
   for (guint i = 0; i < steps->null_numbers->len; i++) {
     const TideDecimal *null = &g_array_index(steps->null_numbers, TideDecimal, i);
-    /* Most words are below zero, and most numbers above. */
+    /* Compare signs first: most null values are negative, and most numbers are not. */
     gboolean may_be_equal = null->n_digits == 0 || null->is_negative == (field->text.data[0] == '-');
     if (may_be_equal && tide_decimal_read(field->text, &number) && tide_decimal_equal(null, &number))
       return TRUE;
@@ -214,7 +216,7 @@ means_null(const TideFieldSteps *steps, const TideField *field)
   return FALSE;
 }
 
-/* @field, or a null of its name where its text means that. */
+/* Returns @field, or a null with its name if its text is a null value. */
 static TideField
 or_null(const TideFieldSteps *steps, TideField field)
 {
@@ -230,17 +232,18 @@ append_field(TideFieldSteps *steps, TideField field)
   g_array_append_val(steps->fields, field);
 }
 
-/* What is made of @field takes so many bytes more. */
+/* Charges @n_bytes for the fields made from @field. */
 static gboolean
 charge(TideFieldSteps *steps, const TideField *field, gsize n_bytes)
 {
   steps->made_bytes += n_bytes;
   return steps->made_bytes <= (guint64)steps->options->max_message_bytes * MADE_BYTES_FACTOR ||
-         refuse(steps, TIDE_REJECT_TOO_LARGE, field, "what the steps make of the message takes too much memory");
+         refuse(steps, TIDE_REJECT_TOO_LARGE, field,
+                "the fields that the steps make from the message take too much memory");
 }
 
-/* No member of the message, and nothing that is made of one, may stand in for what the record offers, whether this one
- * has it or not. */
+/* No field of the message, and none made from one, may have the name of a record's field, even if this record does not
+ * have it. */
 static gboolean
 check_name(TideFieldSteps *steps, TideBytes name)
 {
@@ -249,7 +252,7 @@ check_name(TideFieldSteps *steps, TideBytes name)
          refuse(steps, TIDE_REJECT_DUPLICATE_FIELD, &field, TIDE_NAME_IS_OF_RECORD);
 }
 
-/* A field of the reading called @prefix and @name. @of: what it is made of */
+/* Adds the field @prefix + @name to the reading. @of: its source */
 static gboolean
 add_field(TideFieldSteps *steps, const TideField *of, TideBytes prefix, TideBytes name, TideValueKind kind,
           TideBytes text)
@@ -283,7 +286,7 @@ remove_field(TideFieldSteps *steps, const TideField *field)
   g_array_remove_index(steps->fields, index);
 }
 
-/* Takes the field called @name out of the reading, unless it is the record's. FALSE: there is none, or it is null. */
+/* Removes the field called @name from the reading, unless it is the record's. FALSE: it is absent or null. */
 static gboolean
 take_field(TideFieldSteps *steps, const char *name, TideField *ret_field)
 {
@@ -307,9 +310,8 @@ first_byte(TideBytes text)
   return '\0';
 }
 
-/* What @text, of @field, holds. @ret_readings: valid until @reader's next; their names and texts as those of the
- * message
- */
+/* Decodes @text, the value of @field. @ret_readings: valid until @reader's next call; names and texts are valid as long
+ * as the message's */
 static gboolean
 read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, TideBytes text, TideReading **ret_readings,
           guint32 *ret_n_readings)
@@ -324,7 +326,7 @@ read_json(TideFieldSteps *steps, TextReader *reader, const TideField *field, Tid
   *ret_readings = tide_reading_builder_finish(reader->builder, ret_n_readings);
   if (good)
     return TRUE;
-  /* What a bound forbids is for the bound's own remedy. Each object of a list is to be a field. */
+  /* For these limits, the advice names the limit's own option. Each object of a list becomes a field. */
   if (reject.reason == TIDE_REJECT_DEPTH || reject.reason == TIDE_REJECT_TOO_MANY_FIELDS)
     return refuse(steps, reject.reason, field, reject.detail);
   if (reject.reason == TIDE_REJECT_TOO_LARGE && *ret_n_readings >= reader->options.max_readings)
@@ -342,9 +344,9 @@ open_text(TideFieldSteps *steps, const TideFieldStep *step)
   if (!take_field(steps, step->field, &field))
     return TRUE;
   if (field.kind != TIDE_VALUE_STRING)
-    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is no text, and only a text can hold JSON to open");
+    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is not a text, and only a text can contain JSON to open");
   if (first_byte(field.text) != '{')
-    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is no JSON object, which alone can be opened");
+    return bad_field(steps, TIDE_REJECT_TYPE, &field, "it is not a JSON object, and only an object can be opened");
   if (!read_json(steps, &steps->texts, &field, field.text, &readings, &n_readings))
     return FALSE;
   if (n_readings != 1)
@@ -369,21 +371,21 @@ find_member(const TideReading *reading, const char *name)
   return NULL;
 }
 
-/* Whether @field stands for an object, whose members are behind it. */
+/* Whether @field is an object, whose members follow it. */
 static gboolean
 is_object(const TideField *field)
 {
   return field->kind == TIDE_VALUE_JSON && field->text.data[0] == '{';
 }
 
-/* What can name a field: a text, or a number. */
+/* Whether @field can be a name: it is a text or a number. */
 static gboolean
 is_name(const TideField *field)
 {
   return field != NULL && field->kind <= TIDE_VALUE_NUMBER;
 }
 
-/* Of a value that is an object: its members, below the name. */
+/* Adds the members of a value that is an object, below the name. */
 static gboolean
 add_members(TideFieldSteps *steps, const TideField *list, TideBytes name, const TideReading *item,
             const TideField *object)
@@ -415,21 +417,21 @@ pivot_item(TideFieldSteps *steps, const TideFieldStep *step, const TideField *li
                    value != NULL ? value->text : TIDE_BYTES_EMPTY);
 }
 
-/* FALSE with the reject filled: @field holds no list. */
+/* FALSE with the reject filled: @field has no list. */
 static gboolean
 check_list(TideFieldSteps *steps, const TideField *field)
 {
   gboolean is_text = field->kind == TIDE_VALUE_STRING || field->kind == TIDE_VALUE_JSON;
   return (is_text && first_byte(field->text) == '[') ||
-         bad_field(steps, TIDE_REJECT_TYPE, field, "it is no list, or text of one, of names and values");
+         bad_field(steps, TIDE_REJECT_TYPE, field, "it is not a list of names and values, or the text of one");
 }
 
-/* The items of @field's list, as fields of a reading. A text that only looks like a list is none: in the object around
- * it, what is behind its end could be members. */
+/* Reads the items of @field's list, as fields of a reading. The whole text must be a list: in the object around it,
+ * text after the end of a list could be read as members. */
 static gboolean
 read_list(TideFieldSteps *steps, const TideField *field, TideReading **ret_reading)
 {
-  static const char flat[] = "it is no list of texts, numbers, booleans and nulls alone";
+  static const char flat[] = "it is not a list of only texts, numbers, booleans and nulls";
   TideBuffer *text = &steps->scratch->pieces;
   guint32 n_readings;
   if (field->kind != TIDE_VALUE_JSON)
@@ -442,7 +444,7 @@ read_list(TideFieldSteps *steps, const TideField *field, TideReading **ret_readi
          (steps->reject->reason == TIDE_REJECT_DEPTH && bad_field(steps, TIDE_REJECT_TYPE, field, flat));
 }
 
-/* Two lists: the n-th name is that of the n-th value. */
+/* Combines two lists: the n-th name belongs to the n-th value. */
 static gboolean
 pivot_lists(TideFieldSteps *steps, const TideFieldStep *step, const TideField *list)
 {
@@ -453,16 +455,17 @@ pivot_lists(TideFieldSteps *steps, const TideFieldStep *step, const TideField *l
   if (!read_list(steps, &names, &reading))
     return FALSE;
   guint32 n = reading->n_fields;
-  TideField *copies = tide_scratch_take(steps->scratch, n * sizeof *copies); /* the reader reads the values next */
+  /* A copy, because the reader overwrites the names with the values. */
+  TideField *copies = tide_scratch_take(steps->scratch, n * sizeof *copies);
   for (guint32 i = 0; i < n; i++) {
     if (!is_name(&reading->fields[i]))
-      return bad_field(steps, TIDE_REJECT_TYPE, &names, "it is a list in which something is no text or number");
+      return bad_field(steps, TIDE_REJECT_TYPE, &names, "it is a list with an item that is not a text or number");
     copies[i] = reading->fields[i];
   }
   if (!read_list(steps, list, &reading))
     return FALSE;
   if (reading->n_fields != n)
-    return bad_field(steps, TIDE_REJECT_TYPE, list, "it is a list of another length than that of the names");
+    return bad_field(steps, TIDE_REJECT_TYPE, list, "it is a list of a different length than the names");
   for (guint32 i = 0; i < n; i++)
     if (!add_field(steps, list, tide_bytes_of_string(step->prefix), copies[i].text, reading->fields[i].kind,
                    reading->fields[i].text))
@@ -490,7 +493,7 @@ pivot(TideFieldSteps *steps, const TideFieldStep *step)
 
 /* ---- texts in parts ---- */
 
-/* The part of @text that comes next, the @index-th, which is cut off it. FALSE: it does not end. */
+/* Cuts the next part, the @index-th, off @text. FALSE: it does not end. */
 static gboolean
 cut_part(const TideFieldStep *step, guint index, TideBytes *text, TideBytes *ret_part)
 {
@@ -524,10 +527,10 @@ split(TideFieldSteps *steps, const TideFieldStep *step)
     part = rest;
     if (!is_last && !cut_part(step, i, &rest, &part)) {
       TideField missing = {.name = tide_bytes_of_string(step->parts[i + 1]), .text = field.text};
-      return bad_field(steps, TIDE_REJECT_MISSING_FIELD, &missing, "the text that is split ends before this part");
+      return bad_field(steps, TIDE_REJECT_MISSING_FIELD, &missing, "the text ends before this part");
     }
     if (is_text && rest.len > 0 && (rest.data[0] & 0xC0) == 0x80)
-      return bad_field(steps, TIDE_REJECT_UTF8, &field, "a position is inside of a character");
+      return bad_field(steps, TIDE_REJECT_UTF8, &field, "a position is inside a character");
     if (strcmp(step->parts[i], TIDE_NO_NAME) != 0 &&
         !add_field(steps, &field, TIDE_BYTES_EMPTY, tide_bytes_of_string(step->parts[i]), TIDE_VALUE_STRING, part))
       return FALSE;
@@ -559,7 +562,7 @@ resolve_decimal(TideFieldSteps *steps, const TideFieldStep *step)
   if (field == NULL || field->kind == TIDE_VALUE_NULL)
     return TRUE;
   if (field->kind != TIDE_VALUE_STRING || !is_base64(field->text))
-    return bad_field(steps, TIDE_REJECT_TYPE, field, "it is no decimal in base64");
+    return bad_field(steps, TIDE_REJECT_TYPE, field, "it is not a decimal in base64");
   char *room = tide_scratch_take(steps->scratch, TIDE_NUMBER_MAX_BYTES);
   TideBytes text = TIDE_BYTES_EMPTY;
   if (field->text.len > BASE64_MAX_BYTES ||
@@ -617,7 +620,7 @@ take_step(TideFieldSteps *steps, const TideFieldStep *step)
   return FALSE;
 }
 
-/* The fields of @reading after all steps, into the reading that was begun. */
+/* Adds the fields of @reading after all steps to the current reading. */
 static gboolean
 make_fields(TideFieldSteps *steps, const TideReading *reading)
 {

@@ -39,5 +39,4 @@ const TideFormat tide_formats[] = {
                               .takes =
                                   TIDE_TAKES_STRUCTURE | TIDE_TAKES_SCHEMA | TIDE_TAKES_MESSAGE | TIDE_TAKES_FRAMING},
 };
-/* Each format has a row. */
 G_STATIC_ASSERT(G_N_ELEMENTS(tide_formats) == TIDE_N_FORMATS);

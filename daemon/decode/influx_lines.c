@@ -1,26 +1,25 @@
-/* Reads the readings out of a message of InfluxDB's line protocol: a reading for each line. One pass; nothing is
- * allocated but a copy of the message.
+/* Reads the readings of a message of InfluxDB's line protocol: a reading per line. One pass; nothing is allocated but a
+ * copy of the message.
  *
- * A line is "measurement,tag=value field=1i,other=\"text\" time". An empty line, and one that begins with "#", is none.
- * In this order it has the fields
+ * A line is "measurement,tag=value field=1i,other=\"text\" time". Empty lines and lines that begin with "#" are
+ * skipped. A reading has these fields, in this order:
  *
  *     measurement         STRING   the line's first word
  *     each tag            STRING   by the tag's name
- *     each field          NUMBER   1.5, 1i, 1u as they were written, without the letter, up to 64 bytes; with it, and
- *                                  the time, up to 64 bits; a form that JSON does not have is completed: .5 is 0.5,
- *                                  1. is 1, 007 is 7
+ *     each field          NUMBER   1.5, 1i, 1u as written, without the letter, up to 64 bytes; with it, and the time,
+ *                                  up to 64 bits; a form that is not JSON's is completed: .5 is 0.5, 1. is 1, 007 is 7
  *                         BOOL     t, T, true, True, TRUE and so on: as declared
- *                         STRING   in quotes; \" and \\ are one byte, and a line break is one of the text
- *     $tags               STRING   if the configuration asks for it: all tags as name=value, by their names' bytes,
- *                                  with commas between; a backslash before each comma, =, space and backslash of theirs
- *     time                NUMBER   the line's own time; absent where it has none
+ *                         STRING   in quotes; \" and \\ are one byte, and line breaks belong to the text
+ *     $tags               STRING   if the configuration uses it: all tags as name=value, sorted by the bytes of their
+ *                                  names, joined by commas; a backslash precedes each comma, =, space and backslash
+ *     time                NUMBER   the line's own time; absent if the line has none
  *
- * In the names of tags and fields and in the values of tags, "\," "\=" "\ " stand for what follows the backslash, and
- * so do the first and the last in the measurement; any other backslash is one. A tag or field called "time" or
- * "measurement" rejects its line, and so does one name twice, unless options->influx puts a prefix in front.
+ * In the names of tags and fields and in the values of tags, "\," "\=" "\ " mean the byte after the backslash; in the
+ * measurement only the first and the last do. Any other backslash is an ordinary byte. A tag or field called "time" or
+ * "measurement" rejects its line, unless options->influx adds a prefix; so does a name that occurs twice.
  *
- * With TIDE_BAD_READING_ALONE any fault of a line is its own, but for a text in quotes that does not end: a line ends
- * at the first line break outside of quotes, whatever else is wrong with it. */
+ * With TIDE_BAD_READING_ALONE any fault of a line is its own, except a quoted text that does not end. A line ends at
+ * the first line break outside quotes, even if it has other faults. */
 #include "decode/formats.h"
 
 #include "decode/json_text.h"
@@ -28,10 +27,10 @@
 
 static const char beyond_64_bits[] = "an integer of more than 64 bits";
 
-/* What ends a name, and so what a backslash takes its meaning from. */
+/* Bytes that end a name, and so those that a backslash can escape. */
 typedef enum ByteClass {
   ENDS_MEASUREMENT = 1 << 0,
-  ENDS_NAME = 1 << 1, /* of a tag or field, and a tag's value */
+  ENDS_NAME = 1 << 1, /* of a tag or field, and ends a tag's value */
   IS_BACKSLASH = 1 << 2,
   ENDS_LINE = 1 << 3,
 } ByteClass;
@@ -49,9 +48,9 @@ typedef struct Tag {
   TideBytes value;
 } Tag;
 
-/* Of a line, where the configuration asks for all of them. */
+/* All tags of a line, if the configuration uses them. */
 typedef struct Tags {
-  TideBytes prefix, field_prefix; /* borrowed; empty: there is none */
+  TideBytes prefix, field_prefix; /* borrowed; empty: none */
   gboolean are_wanted;
   Tag *all; /* in scratch */
   gsize n;
@@ -63,15 +62,14 @@ typedef struct Tags {
 static gboolean
 fault(TideLines *lines, TideRejectReason reason, const guint8 *place, TideBytes field, const char *detail)
 {
-  return tide_lines_fault(lines, reason, place, field,
-                          place == lines->end ? "the text ends in the middle of a line" : detail);
+  return tide_lines_fault(lines, reason, place, field, place == lines->end ? "the text ends within a line" : detail);
 }
 
 static gsize
 find_line_end(const TideLines *lines, gsize start)
 {
   TideBytes message = lines->message;
-  gboolean in_fields = FALSE; /* quotes are special only behind the first space, at the start of a value */
+  gboolean in_fields = FALSE; /* quotes are special only after the first space, at the start of a value */
   gsize at = start;
   while (at < message.len && message.data[at] != '\n') {
     guint8 byte = message.data[at];
@@ -90,8 +88,8 @@ find_line_end(const TideLines *lines, gsize start)
 
 /* ---- names and texts ---- */
 
-/* Goes on with a name at its first backslash. One before what would end the name keeps it from ending, and goes; any
- * other stays. */
+/* Continues a name at its first backslash. A backslash before a byte that would end the name is removed and keeps the
+ * name open; any other remains. */
 static TideBytes
 unescape_name(TideLines *lines, guint8 *start, guint ends)
 {
@@ -104,7 +102,7 @@ unescape_name(TideLines *lines, guint8 *start, guint ends)
   return tide_bytes(start, (gsize)(out - start));
 }
 
-/* A name, or a tag's value, up to what ends it; a line's end ends all. */
+/* Reads a name or a tag's value, up to the byte that ends it or the end of the line. */
 static inline TideBytes
 take_name(TideLines *lines, guint ends)
 {
@@ -126,8 +124,8 @@ skip_digits(const guint8 *at)
   return at;
 }
 
-/* A number as it was written. Forms that JSON does not have get their missing digit, or lose their leading zeros, so
- * that whoever reads one later reads it alike: .5 is 0.5, 1.e3 is 1e3, 007 is 7. */
+/* The text of a number. Forms that JSON does not have get their missing digit or lose their leading zeros, so that all
+ * later parsers read the same number: .5 is 0.5, 1.e3 is 1e3, 007 is 7. */
 static TideBytes
 plain_number(TideLines *lines, TideBytes number)
 {
@@ -174,15 +172,15 @@ find_number_end(const TideLines *lines, gboolean *ret_is_plain, gboolean *ret_is
   return end;
 }
 
-/* What follows a value: the next one, the time, or the line's end. */
+/* Checks the byte after a value: the next value, the time, or the line's end follows. */
 static inline gboolean
 ends_value(const guint8 *at)
 {
   return *at == ',' || *at == ' ' || tide_lines_is_line_end(at);
 }
 
-/* The integer from @start to @end, of the type that the letter behind it says: i has 64 bits with its sign, as the time
- * has, and u without. */
+/* Checks the integer from @start to @end by the letter after it: i means signed 64 bits, as for the time, and u
+ * unsigned. */
 static gboolean
 fits_its_type(const guint8 *start, const guint8 *end)
 {
@@ -236,7 +234,7 @@ take_boolean(TideLines *lines, TideBytes name)
                "not a value: a number, true or false, or a text in quotes was expected");
 }
 
-/* The text whose opening quote is next. A line break in it is one of its bytes. */
+/* Reads the quoted text that begins here. Line breaks in it are part of it. */
 static gboolean
 take_text(TideLines *lines, TideBytes name)
 {
@@ -248,14 +246,14 @@ take_text(TideLines *lines, TideBytes name)
     *out++ = *lines->at++;
   }
   if (lines->at >= lines->end)
-    return fault(lines, TIDE_REJECT_PARSE, opened, name, "a text in quotes that does not end");
+    return fault(lines, TIDE_REJECT_PARSE, opened, name, "a quoted text that does not end");
   lines->at++;
   if (G_UNLIKELY(!ends_value(lines->at)))
-    return fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes behind the closing quote");
+    return fault(lines, TIDE_REJECT_PARSE, lines->at, name, "bytes after the closing quote");
   return tide_lines_add(lines, opened, name, TIDE_VALUE_STRING, tide_bytes(start, (gsize)(out - start)));
 }
 
-/* Whether NaN or the like is next, and may be: it is null then. */
+/* Reads NaN or the like as null, if the options allow it. */
 static gboolean
 take_not_finite(TideLines *lines)
 {
@@ -295,7 +293,7 @@ prefixed(TideLines *lines, TideBytes prefix, TideBytes name)
   return tide_bytes(text, prefix.len + name.len);
 }
 
-/* A tag's or field's name behind @prefix, and the "=" behind it. */
+/* Reads the name of a tag or field, and the "=" after it, and adds @prefix. */
 static inline gboolean
 take_name_of_value(TideLines *lines, TideBytes prefix, TideBytes *ret_name)
 {
@@ -332,8 +330,8 @@ write_escaped(guint8 *out, TideBytes text)
   return out;
 }
 
-/* All tags in one text, another one for each set of tags, whatever order they came in; null where there is none, so
- * that a key can say what stands there then. */
+/* Builds one text of all tags, the same for the same tags in any order; null if there are none, so that a key can have a
+ * default. */
 static gboolean
 add_tags(TideLines *lines, const guint8 *place)
 {
@@ -367,7 +365,7 @@ take_tag(TideLines *lines)
   if (G_UNLIKELY(value.len == 0))
     return fault(lines, TIDE_REJECT_PARSE, start, name, "a tag without a value");
   if (G_UNLIKELY(*lines->at == '='))
-    return fault(lines, TIDE_REJECT_PARSE, lines->at, name, "an = in a tag's value has no \\ before it");
+    return fault(lines, TIDE_REJECT_PARSE, lines->at, name, "an = in a tag's value is not escaped with \\");
   if (tags->are_wanted && tags->n == tags->capacity) {
     tags->capacity = tags->capacity > 0 ? tags->capacity * 2 : 16;
     Tag *more = tide_scratch_take(lines->scratch, tags->capacity * sizeof *more);
@@ -404,7 +402,7 @@ skip_spaces(TideLines *lines)
     lines->at++;
 }
 
-/* The line's own time, if it has one: an integer, whose unit is the configuration's to say. */
+/* Reads the line's own time, if it has one: an integer, whose unit is configured. */
 static gboolean
 take_time(TideLines *lines)
 {
@@ -449,10 +447,10 @@ take_point(TideLines *lines)
     return FALSE;
   skip_spaces(lines);
   return tide_lines_is_line_end(lines->at) ||
-         fault(lines, TIDE_REJECT_PARSE, lines->at, TIDE_BYTES_EMPTY, "text behind the fields that is no time");
+         fault(lines, TIDE_REJECT_PARSE, lines->at, TIDE_BYTES_EMPTY, "text after the fields that is not a time");
 }
 
-/* Spaces, empty lines, and comments. */
+/* Skips spaces, empty lines, and comments. */
 static void
 skip_to_line(TideLines *lines)
 {
@@ -479,7 +477,7 @@ read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *r
   tide_lines_init(&lines, &calls, shaper, &tags, message, ret_reject);
   skip_to_line(&lines);
   if (lines.at >= lines.end)
-    return tide_reject_set(ret_reject, TIDE_REJECT_EMPTY, 0, "no line but empty ones and comments");
+    return tide_reject_set(ret_reject, TIDE_REJECT_EMPTY, 0, "only empty lines and comments");
   return tide_lines_run(&lines);
 }
 

@@ -8,10 +8,10 @@
 
 static_assert(TIDE_JSON_PADDING_BYTES >= simdjson::SIMDJSON_PADDING, "the kernels read further than we pad");
 
-/* The text that the first allocation is good for. */
+/* The text size that the first allocation is for. */
 static constexpr gsize FIRST_CAPACITY_BYTES = 4096;
 
-/* The first stage needs no stack of open brackets, but a parser cannot be made without one. */
+/* The first stage needs no stack of open brackets, but the parser requires one. */
 static constexpr gsize UNUSED_DEPTH = 1;
 
 struct TideJsonIndex {
@@ -54,7 +54,7 @@ tide_json_index_build(TideJsonIndex *index, const guint8 *text, gsize len, const
   if (code != simdjson::SUCCESS && code != simdjson::EMPTY)
     return FALSE;
   guint32 n_tokens = code == simdjson::EMPTY ? 0 : index->parser->n_structural_indexes;
-  /* simdjson keeps room for more than one offset past the last. */
+  /* simdjson has room for more than one offset after the last. */
   index->parser->structural_indexes[n_tokens] = static_cast<guint32>(len);
   *ret_offsets = index->parser->structural_indexes.get();
   *ret_n_tokens = n_tokens;

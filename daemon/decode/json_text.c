@@ -68,8 +68,7 @@ code_unit_at(TideBytes text, gsize offset)
   return unit;
 }
 
-/* The character of the "\uXXXX" at @*offset, and of a second one where the first is half of a pair; @*offset
- * moves behind them. */
+/* Decodes the "\uXXXX" at @*offset, and a second one if the first is half of a pair; moves @*offset after them. */
 static TideJsonEscape
 take_unicode(TideBytes text, gsize *offset, gunichar *ret_character)
 {
@@ -92,7 +91,7 @@ take_unicode(TideBytes text, gsize *offset, gunichar *ret_character)
   return TIDE_JSON_ESCAPE_OK;
 }
 
-/* The character of the escape at @*offset; @*offset moves behind it. */
+/* Decodes the escape at @*offset and moves @*offset after it. */
 static TideJsonEscape
 take_escape(TideBytes text, gsize *offset, gunichar *ret_character)
 {
@@ -127,7 +126,7 @@ tide_json_unescape(TideBytes text, guint8 *out, gsize *ret_len)
       return outcome;
     }
     /* An escape is never shorter than its UTF-8: 6 bytes for at most 3, 12 for 4. */
-    char utf8[6]; /* as g_unichar_to_utf8() wants it */
+    char utf8[6]; /* the room that g_unichar_to_utf8() needs */
     gsize utf8_len = (gsize)g_unichar_to_utf8(character, utf8);
     if (out != NULL)
       memcpy(out + len, utf8, utf8_len);
@@ -146,7 +145,7 @@ tide_json_utf8_fault(TideBytes text)
     if (g_utf8_validate_len((const char *)text.data + checked, text.len - checked, &end))
       return -1;
     checked = (gsize)(end - (const char *)text.data);
-    /* GLib stops at NUL as well. */
+    /* GLib also stops at NUL. */
     if (text.data[checked] != 0)
       return (gssize)checked;
     checked++;
@@ -154,7 +153,7 @@ tide_json_utf8_fault(TideBytes text)
   return -1;
 }
 
-/* The first thing in @text that keeps it from being cut into tokens. */
+/* The offset of the first byte of @text that cannot be part of a token. */
 static gsize
 token_fault(TideBytes text, const char **ret_detail)
 {
@@ -166,7 +165,7 @@ token_fault(TideBytes text, const char **ret_detail)
       in_string = !in_string;
       opened = offset;
     } else if (byte == '\\' && !in_string) {
-      *ret_detail = "a backslash outside of a string";
+      *ret_detail = "a backslash outside a string";
       return offset;
     } else if (byte == '\\') {
       offset++;

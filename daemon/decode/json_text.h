@@ -1,4 +1,4 @@
-/* The parts of a JSON text: numbers and escapes; and the fault of a text that has no tokens. */
+/* Parses numbers and escapes of a JSON text, and finds the fault of a text that has no tokens. */
 #pragma once
 
 #include "model/reject.h"

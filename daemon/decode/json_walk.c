@@ -1,5 +1,5 @@
-/* Reads the readings out of a JSON message, strictly: the whole of it is checked against RFC 8259 before any
- * reading is used. The forms are those of decoder.h. Nothing recurses, so nesting costs no stack. */
+/* Reads the readings of a JSON message, strictly: the whole message is checked against RFC 8259 before any reading is
+ * used. decoder.h describes the accepted forms. There is no recursion, so nesting needs no stack. */
 #include "decode/formats.h"
 
 #include "decode/frame.h"
@@ -7,41 +7,40 @@
 #include "decode/json_text.h"
 #include "decode/layout.h"
 
-/* More bytes around the values of a reading are not learned. */
+/* Readings with more bytes around their values are not learned. */
 #define SKELETON_MAX_BYTES (64u * 1024)
 
-/* After so many readings of which none was like an earlier one, only each so many looks for one, and is learned. */
+/* After this many readings without a match, only every SKELETONS_RETRY-th reading is compared, and learned. */
 #define SKELETONS_PATIENCE 32u
 #define SKELETONS_RETRY 64u
 
-/* What stands between two values. */
+/* The text between two values. */
 typedef struct Joint {
   guint32 len;
-  guint32 n_tokens; /* from the one that it begins with */
+  guint32 n_tokens; /* of this joint, with the first one */
 } Joint;
 
-/* What of a reading's text stands around its values: brackets, names, colons, commas and white space, byte for byte.
- * Where another reading has the same, its names are those of the first, and its values are known by their place. Text
- * that begins at a token, outside of strings, and has the same bytes has the same tokens, so nothing of it is looked at
- * again. */
+/* A reading's text around its values: brackets, names, colons, commas and white space, byte for byte. A reading with
+ * the same skeleton has the same names, and its values are found by their position. Text that begins at a token,
+ * outside strings, and has the same bytes has the same tokens, so it is not parsed again. */
 typedef struct Skeleton {
-  TideReadingNames names; /* without any: nothing was learned */
-  TideBuffer bytes;       /* of all joints, one behind the other */
-  TideBuffer joints;      /* of Joint: one before each value, and the last behind all */
-  guint32 n_tokens;       /* of all joints, and one for each value */
+  TideReadingNames names; /* empty: nothing was learned */
+  TideBuffer bytes;       /* of all joints, in sequence */
+  TideBuffer joints;      /* of Joint: one before each value, and one after the last value */
+  guint32 n_tokens;       /* of all joints, plus one per value */
   guint32 depth;          /* containers around the members */
 } Skeleton;
 
-/* Of one producer or of a few; more take turns, and one that is gone gives way. */
+/* Skeletons of one or a few producers; with more, they replace each other, the oldest first. */
 typedef struct Skeletons {
-  Skeleton all[TIDE_MAX_SHAPES]; /* by their shape's slot */
-  guint32 likely;                /* that of the last reading that was like one */
-  guint32 oldest;                /* that gives way to the next */
-  guint32 n_unlike;              /* readings since one was like any of these */
+  Skeleton all[TIDE_MAX_SHAPES]; /* by slot of their shape */
+  guint32 likely;                /* the skeleton that matched last */
+  guint32 oldest;                /* the next one to be replaced */
+  guint32 n_unlike;              /* readings since the last match */
 } Skeletons;
 
 typedef struct Walk {
-  const guint32 *next; /* its place, a token: its offset in text */
+  const guint32 *next; /* its position, a token: the token's offset in text */
 
   /* set before start, then read-only */
   const TideDecodeOptions *options; /* borrowed */
@@ -49,13 +48,13 @@ typedef struct Walk {
   TideJsonIndex *index;             /* owned */
 
   /* across messages */
-  Skeletons skeletons; /* of readings that came lately */
+  Skeletons skeletons; /* of recent readings */
 
   /* of the message */
   TideReadingBuilder *builder; /* borrowed */
   TideReject *reject;          /* borrowed: the caller's */
   guint8 *text;                /* in scratch, padded with white space */
-  const guint32 *end;          /* behind the last token: the length of text */
+  const guint32 *end;          /* after the last token: the length of text */
   gboolean has_escapes;
 } Walk;
 
@@ -107,7 +106,7 @@ token_offset(const Walk *walk)
   return *walk->next;
 }
 
-/* The byte that the next token begins with; white space at the end of the text. */
+/* The first byte of the next token; at the end of the text, white space. */
 static inline guint8
 token_byte(const Walk *walk)
 {
@@ -140,7 +139,7 @@ static inline gboolean
 fault_at_token(Walk *walk, const char *detail)
 {
   if (walk->next == walk->end)
-    detail = "the text ends in the middle";
+    detail = "the text is truncated";
   return fault(walk, TIDE_REJECT_PARSE, token_offset(walk), detail);
 }
 
@@ -166,8 +165,8 @@ unescape(Walk *walk, TideBytes *text)
   return FALSE;
 }
 
-/* The string at the next token, which begins with a quote. Between its closing quote and the token after it
- * is only white space. */
+/* The string at the next token, which begins with a quote. Only white space may follow its closing quote before the
+ * next token. */
 static inline gboolean
 take_string(Walk *walk, TideBytes *ret_text)
 {
@@ -201,7 +200,7 @@ read_number(Walk *walk, TideBytes name, TideBytes *ret_text)
   return TRUE;
 }
 
-/* true, false or null. */
+/* Reads true, false or null. */
 static gboolean
 read_word(Walk *walk, TideBytes name, TideBytes word)
 {
@@ -213,8 +212,8 @@ read_word(Walk *walk, TideBytes name, TideBytes word)
   return TRUE;
 }
 
-/* Whether NaN or the like is next, which is null where the configuration says so. The text of a list is kept as it
- * stands, and must be JSON. */
+/* Reads NaN or the like as null, if the configuration allows it. Within a list whose text is kept it is a fault,
+ * because the text must be JSON. */
 static G_GNUC_NO_INLINE gboolean
 take_not_finite(Walk *walk, TideValueKind *ret_kind, TideBytes *ret_text)
 {
@@ -227,7 +226,7 @@ take_not_finite(Walk *walk, TideValueKind *ret_kind, TideBytes *ret_text)
   return TRUE;
 }
 
-/* The value at the next token, which is that of @name and no container. */
+/* Reads the next value, a scalar called @name. */
 static inline gboolean
 read_scalar(Walk *walk, TideBytes name, TideValueKind *ret_kind, TideBytes *ret_text)
 {
@@ -302,7 +301,7 @@ take_name(Walk *walk, TideBytes *ret_name)
   return TRUE;
 }
 
-/* The next member of the innermost object or array, or its end. */
+/* Advances to the next member of the innermost object or array, or closes it. */
 static G_ALWAYS_INLINE inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
@@ -357,7 +356,7 @@ begin_around(gpointer reader)
   return push(walk, token_byte(walk) == '{');
 }
 
-/* Brackets that open one behind the other, deeper than allowed, are called by that name. */
+/* Consecutive opening brackets deeper than allowed are reported as a depth fault. */
 static gboolean
 reject_instead_of(gpointer reader, TideNextValue wanted)
 {
@@ -375,7 +374,7 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
   return fault_at_token(walk, "an object was expected");
 }
 
-/* Of what holds others only the brackets are looked at. */
+/* Skips a value; in a container only the brackets are examined. */
 static gboolean
 pass(gpointer reader)
 {
@@ -403,19 +402,19 @@ pass(gpointer reader)
   return TRUE;
 }
 
-/* ---- readings like those before ----
+/* ---- readings like earlier ones ----
  *
- * Producers write the same names in the same order. Where all around the values of a reading is what stood around those
- * of another, its names are not read again. Until that is known to the end nothing is added. */
+ * Producers write the same names in the same order. If the text around a reading's values equals a skeleton, its names
+ * are not parsed again. Nothing is added until the whole reading has matched. */
 
-/* The value at the next token, which another reading has a value in the place of, too. */
+/* Reads the next value, at the position of a value in the skeleton. */
 static inline gboolean
 read_known(Walk *walk, TideField *field)
 {
   const guint32 *token = walk->next;
   TideBytes text = tide_bytes(walk->text + token[0], token[1] - token[0]);
   if (G_LIKELY(tide_json_is_short_number(text.data, text.len))) {
-    /* That it may end there is seen as the joint behind it is compared, which begins there. */
+    /* The comparison of the next joint, which begins there, checks that the number ends. */
     field->kind = TIDE_VALUE_NUMBER;
     field->text = text;
     walk->next++;
@@ -428,8 +427,8 @@ read_known(Walk *walk, TideField *field)
   return read_scalar(walk, TIDE_BYTES_EMPTY, &field->kind, &field->text) && !is_too_long(field->kind, field->text);
 }
 
-/* The values of a reading, into @fields, where what stands around them is @skeleton. Its loop takes all registers: in
- * one function with what reads other readings, it is a tenth slower. */
+/* Reads a reading's values into @fields if its text matches @skeleton. Its loop uses all registers: in one function
+ * with the general parser, it is a tenth slower. */
 static G_GNUC_NO_INLINE gboolean
 read_values(Walk *walk, const Skeleton *skeleton, TideField *fields, gboolean *ret_some_null)
 {
@@ -454,11 +453,11 @@ read_values(Walk *walk, const Skeleton *skeleton, TideField *fields, gboolean *r
   *ret_some_null = some_null;
   gsize offset = token_offset(walk);
   walk->next += joint->n_tokens;
-  /* The same bytes have the same tokens and so this length; but a joint may be longer than what is left of the text. */
+  /* The same bytes have the same tokens and so this length; but a joint may be longer than the rest of the text. */
   return walk->next[-1] + 1 - offset == joint->len && tide_memory_equal(walk->text + offset, bytes, joint->len);
 }
 
-/* The reading that begins at @first, if it is like @skeleton's. */
+/* Reads the reading that begins at @first, if it matches @skeleton. */
 static gboolean
 take_like(Walk *walk, const guint32 *first, const Skeleton *skeleton)
 {
@@ -477,7 +476,8 @@ take_like(Walk *walk, const guint32 *first, const Skeleton *skeleton)
   return TRUE;
 }
 
-/* The members of the reading that begins at @first, and its end. FALSE: it is like none, and nothing was done. */
+/* Reads the members of the reading that begins at @first, and its end. FALSE: it matches no skeleton, and nothing was
+ * done. */
 static gboolean
 take_known_members(Walk *walk, const guint32 *first)
 {
@@ -495,7 +495,7 @@ take_known_members(Walk *walk, const guint32 *first)
   return FALSE;
 }
 
-/* Whether @token is a value that is no container. */
+/* Whether @token is a scalar value. */
 static gboolean
 is_scalar_token(const guint8 *text, const guint32 *token)
 {
@@ -508,7 +508,7 @@ is_scalar_token(const guint8 *text, const guint32 *token)
   case ',':
     return FALSE;
   case '"':
-    return text[token[1]] != ':'; /* else it is a name */
+    return text[token[1]] != ':'; /* otherwise it is a name */
   default:
     return TRUE;
   }
@@ -526,7 +526,7 @@ add_joint(Skeleton *skeleton, const guint8 *text, gsize start, gsize end, guint3
   return TRUE;
 }
 
-/* The joints of the tokens; FALSE: they are not those of @n_values values. */
+/* Builds the joints of the tokens; FALSE: there are not exactly @n_values values between them. */
 static gboolean
 learn_joints(Skeleton *skeleton, const guint8 *text, const guint32 *first, const guint32 *end, guint32 n_values)
 {
@@ -544,8 +544,8 @@ learn_joints(Skeleton *skeleton, const guint8 *text, const guint32 *first, const
   return n == n_values && add_joint(skeleton, text, *start, (gsize)end[-1] + 1, (guint32)(end - start));
 }
 
-/* The reading that was ended last, whose text has no escapes. @first: its opening bracket; its tokens end before the
- * next. Some cannot be learned, or take more bytes than is worth it. */
+/* Learns the reading that ended last, whose text has no escapes. @first: its opening bracket; its tokens end before the
+ * next one. Some readings cannot be learned, or are too large to be worth it. */
 static void
 learn_skeleton(Walk *walk, const guint32 *first)
 {
@@ -557,8 +557,8 @@ learn_skeleton(Walk *walk, const guint32 *first)
   skeleton->depth = walk->shaper->depth + 1;
   if (!tide_reading_builder_learn(walk->builder, &skeleton->names) ||
       !learn_joints(skeleton, walk->text, first, walk->next, skeleton->names.n_own)) {
-    tide_reading_names_clear(&skeleton->names); /* the next one may have its place: one that cannot be learned must not
-                                                 * drive out one after the other */
+    tide_reading_names_clear(&skeleton->names); /* `oldest` stays, so that readings that cannot be learned do not
+                                                   replace one skeleton after the other */
     return;
   }
   skeletons->oldest = (skeletons->oldest + 1) % TIDE_MAX_SHAPES;
@@ -618,8 +618,7 @@ run(Walk *walk, TideBytes json)
     return fault(walk, TIDE_REJECT_EMPTY, 0, "only white space");
   if (tide_layout_run(walk->shaper, &calls, walk))
     return TRUE;
-  /* Not every kernel of simdjson looks at bytes outside of strings; what they are called must not depend on
-   * the CPU. */
+  /* Only some kernels of simdjson check bytes outside strings; the reported reason must not depend on the CPU. */
   gssize utf8_fault = walk->reject->reason == TIDE_REJECT_PARSE ? tide_json_utf8_fault(json) : -1;
   if (utf8_fault >= 0)
     fault(walk, TIDE_REJECT_UTF8, (gsize)utf8_fault, NULL);
@@ -630,7 +629,7 @@ static gboolean
 read_message(TideShaper *shaper, gpointer kept, TideBytes message, TideReject *ret_reject)
 {
   Walk *walk = kept;
-  guint32 unused; /* the schema's number: what the names mean, they say themselves */
+  guint32 unused; /* the schema's number, not needed because JSON contains the names */
   const char *why;
   gboolean is_framed = shaper->options->framing != TIDE_FRAMING_NONE;
   if (is_framed && !tide_frame_read(message, &unused, &why))

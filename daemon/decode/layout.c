@@ -2,29 +2,29 @@
 
 #define PLACE_MAX_BYTES 96u
 
-/* Of a name in the sentence about lists of several lengths. */
+/* Maximum length of a name in the error about lists of several lengths. */
 #define SHOWN_NAME_MAX_BYTES 64
 
 /* A step of `each`. */
 typedef struct Step {
-  TideBytes name;   /* of the member, or in braces of the field */
-  TideBytes prefix; /* of the names of what stands around on this level */
-  GHashTable *met; /* owned: Set<TideBytes>, in scratch: of braces, the members of the object so far; NULL: no braces */
+  TideBytes name;   /* of the member, or in braces of the new field */
+  TideBytes prefix; /* of the names of outer values on this level */
+  GHashTable *met;  /* owned: Set<TideBytes>, in scratch: names of the current object; NULL: no braces */
 } Step;
 
-/* Where a reader is in its message. */
+/* A reader's position in its message. */
 typedef struct Place {
   guint8 bytes[PLACE_MAX_BYTES];
 } Place;
 
-/* A list of a zipped object: its next value. */
+/* A list of a zipped object: the position of its next value. */
 typedef struct Column {
   TideBytes name;
   Place place;
   TideShaperFrame frame;
 } Column;
 
-/* A member of an object, of which a step takes all. */
+/* A member of an object, for a step that takes all. */
 typedef struct Member {
   TideBytes name;
   gsize at;
@@ -36,24 +36,24 @@ typedef gboolean (*TakeFunc)(TideLayout *layout);
 struct TideLayout {
   /* set before start, then read-only */
   const TideDecodeOptions *options; /* borrowed */
-  char **root;                      /* owned, NULL-terminated: the names on the way to what `each` begins at */
+  char **root;                      /* owned, NULL-terminated: the names that lead to the start of `each` */
   GArray *steps;                    /* owned (element-type Step) */
-  GStringChunk *texts;              /* owned: theirs */
-  guint n_positions;                /* 0: lists are no readings */
-  TakeFunc take_one;                /* of a message */
-  TakeFunc take_item;               /* behind all steps: a reading */
-  gboolean message_may_be_list;     /* which is a reading, by positions */
+  GStringChunk *texts;              /* owned: texts of the steps */
+  guint n_positions;                /* 0: lists are not readings */
+  TakeFunc take_one;                /* for the values of a message */
+  TakeFunc take_item;               /* after all steps: for a reading */
+  gboolean message_may_be_list;     /* a reading by positions */
 
   /* of the message */
   TideShaper *shaper;
   const TideReaderCalls *calls;
   gpointer reader;
-  guint level;      /* names of root that were met */
+  guint level;      /* names of root that were found */
   guint step;       /* steps that were taken */
-  Place inside;     /* what a step led to, while the rest around it is read */
-  gboolean is_last; /* nothing is behind it: the reader is still there */
+  Place inside;     /* the result of a step, while the values around it are read */
+  gboolean is_last; /* no member follows it: the reader is still there */
   GArray *columns;  /* owned (element-type Column) */
-  GArray *members;  /* owned (element-type Member): of the objects that the steps are in, one's behind the other's */
+  GArray *members;  /* owned (element-type Member): of the objects around the current one, outermost first */
 };
 
 /* ---- the reader ---- */
@@ -76,7 +76,7 @@ peek(const TideLayout *layout, TideNextValue *ret_next, gsize *ret_place)
   return layout->calls->peek(layout->reader, ret_next, ret_place);
 }
 
-/* The value that comes next, with all that is in it. */
+/* Reads the next value with all it contains. */
 static gboolean
 take_whole(TideLayout *layout, TideBytes name)
 {
@@ -84,7 +84,7 @@ take_whole(TideLayout *layout, TideBytes name)
   return layout->calls->take(layout->reader, name) && layout->calls->take_members(layout->reader, depth);
 }
 
-/* The same, but only checked. */
+/* Like take_value(), but only checks the value. */
 static gboolean
 check_whole(TideLayout *layout)
 {
@@ -121,7 +121,7 @@ take_one_or_list(TideLayout *layout, TakeFunc take)
 
 /* ---- readings ---- */
 
-/* What the list that comes next begins with; NONE: it is empty. */
+/* The kind of the first item of the next list; NONE: it is empty. */
 static gboolean
 peek_inside(TideLayout *layout, TideNextValue *ret_next)
 {
@@ -160,7 +160,7 @@ tide_layout_take_reading(TideShaper *shaper, gsize place)
          layout->calls->take_members(layout->reader, shaper->depth - 1) && tide_shaper_end_reading(shaper, place);
 }
 
-/* The values of a list, or a single one, by the names of their positions. */
+/* Reads the values of a list, or a single value, with the names from positions. */
 static gboolean
 take_positions(TideLayout *layout, gboolean is_list, gsize place)
 {
@@ -190,15 +190,15 @@ take_positions(TideLayout *layout, gboolean is_list, gsize place)
   return tide_shaper_end_reading(shaper, place);
 }
 
-/* What was met at @place is neither a reading, nor an object or a list around readings. */
+/* Reports that the value at @place is neither a reading, nor an object or a list around readings. */
 static gboolean
 say_misplaced(TideLayout *layout, gsize place)
 {
   layout->shaper->reject->remedy =
-      "see 'readings.each'; 'readings.positions' takes lists and scalars for readings, "
-      "'readings.on_missing: skip' passes over null, and 'readings.on_bad_reading: reading' leaves "
-      "out what is bad";
-  return tide_shaper_bad_value(layout->shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "no object stands there");
+      "see 'readings.each'; 'readings.positions' makes readings of lists and scalars, "
+      "'readings.on_missing: skip' skips null, and 'readings.on_bad_reading: reading' rejects "
+      "only the bad value";
+  return tide_shaper_bad_value(layout->shaper, TIDE_REJECT_TYPE, place, TIDE_BYTES_EMPTY, "there is no object here");
 }
 
 static gboolean
@@ -207,7 +207,7 @@ check_misplaced(TideLayout *layout, gsize place)
   return check_whole(layout) && say_misplaced(layout, place);
 }
 
-/* What comes next, at @place, is none of the readings that `each` leads to, and none of the objects around them. */
+/* Handles a next value, at @place, that is neither a reading of `each` nor an object around readings. */
 static gboolean
 take_no_reading(TideLayout *layout, TideNextValue next, gsize place)
 {
@@ -233,11 +233,11 @@ reject_lengths(TideLayout *layout, gsize place, const Column *first, gsize n_fir
   for (int i = 0; i < end; i++)
     if (g_ascii_iscntrl(detail[i]))
       detail[i] = '?';
-  shaper->reject->remedy = "'readings.zip' takes lists of one length; list one that is none of them elsewhere";
+  shaper->reject->remedy = "'readings.zip' needs lists of the same length; exclude other lists from the object";
   return tide_shaper_reject(shaper, TIDE_REJECT_TYPE, place, name, detail);
 }
 
-/* The list that comes next, at @place, whose values are counted: each is to have @n_values, but the first. */
+/* Counts the values of the next list, at @place: each list must have @n_values, except the first. */
 static gboolean
 add_column(TideLayout *layout, TideBytes name, gsize place, gsize *n_values)
 {
@@ -266,7 +266,7 @@ add_column(TideLayout *layout, TideBytes name, gsize place, gsize *n_values)
   return TRUE;
 }
 
-/* The next value of each column is a reading. */
+/* Makes a reading of the next value of each column. */
 static gboolean
 take_row(TideLayout *layout, gsize place)
 {
@@ -290,8 +290,8 @@ take_row(TideLayout *layout, gsize place)
   return tide_shaper_end_reading(shaper, place);
 }
 
-/* The object that comes next, at @place: its lists have the values of one reading after the other, and what is no list
- * is the same for each. */
+/* Reads the next object, at @place: its lists have the values of consecutive readings, and all other members are the
+ * same for each reading. */
 static gboolean
 take_zip(TideLayout *layout, gsize place)
 {
@@ -321,7 +321,7 @@ take_zip(TideLayout *layout, gsize place)
   }
   TideOuterMark mark = tide_shaper_end_outer(shaper);
   keep_place(layout, &behind);
-  shaper->depth++; /* the object around the lists, whose frame is still as it was */
+  shaper->depth++; /* the object around the lists, whose frame is unchanged */
   for (gsize i = 0; i < n_values; i++)
     if (!take_row(layout, place))
       return FALSE;
@@ -333,7 +333,7 @@ take_zip(TideLayout *layout, gsize place)
 
 /* ---- items ---- */
 
-/* Behind all steps, where readings may be more than objects, or less. */
+/* Reads the next value after all steps, if readings may be other than objects. */
 static gboolean
 take_any_item(TideLayout *layout)
 {
@@ -357,9 +357,9 @@ take_any_item(TideLayout *layout)
 
 /* ---- steps ---- */
 
-/* Hands the value of each member of the object that comes next to a function: @take_wanted that of the member called
- * @wanted, which may be there once. Others are fields of what is begun, or checked only.
- * @ret_missing: -1, or where the member is null, or the object begins that lacks it */
+/* Calls a function for the value of each member of the next object: @take_wanted for the member called @wanted, which
+ * may occur once. Other members are added as fields, or only checked.
+ * @ret_missing: -1, or the position of the member if it is null, or of the object without it */
 static gboolean
 find_member(TideLayout *layout, TideBytes wanted, TakeFunc take_wanted, gint64 *ret_missing)
 {
@@ -398,7 +398,7 @@ find_member(TideLayout *layout, TideBytes wanted, TakeFunc take_wanted, gint64 *
   }
 }
 
-/* The object at @start has no member @name, or null, at @place. */
+/* Handles the object at @start, whose member @name is absent, or null at @place. */
 static gboolean
 take_missing(TideLayout *layout, const Place *start, TideBytes name, gsize place)
 {
@@ -413,12 +413,12 @@ take_missing(TideLayout *layout, const Place *start, TideBytes name, gsize place
     break;
   }
   shaper->reject->remedy = "see 'readings.root' and 'readings.each'; 'readings.on_missing' may skip such messages, or "
-                           "take them for readings";
+                           "read them as readings";
   return tide_shaper_reject(shaper, TIDE_REJECT_MISSING_FIELD, place, name,
-                            "no such member stands around the readings, or it is null");
+                            "there is no such member around the readings, or it is null");
 }
 
-/* Goes on behind what the step leads to, where something is: what stands beside it comes first. */
+/* Continues after the step's result, if more follows: the values beside it are read first. */
 static gboolean
 pass_inside(TideLayout *layout)
 {
@@ -440,14 +440,14 @@ pass_inside(TideLayout *layout)
 
 static gboolean take_step(TideLayout *layout);
 
-/* What the steps that were taken lead to. */
+/* The function for the values after the steps taken so far. */
 static inline TakeFunc
 next_taker(const TideLayout *layout)
 {
   return layout->step < layout->steps->len ? take_step : layout->take_item;
 }
 
-/* What comes next, or each item of a list. */
+/* Reads the next value, or each item if it is a list. */
 static gboolean
 take_items(TideLayout *layout)
 {
@@ -467,7 +467,7 @@ take_items_or_reading(TideLayout *layout)
   return is_scalar(first) ? take_any_item(layout) : take_items(layout);
 }
 
-/* A step is done. */
+/* Continues after one more step. */
 static gboolean
 take_inside(TideLayout *layout, TakeFunc take)
 {
@@ -477,7 +477,7 @@ take_inside(TideLayout *layout, TakeFunc take)
   return good;
 }
 
-/* The object that comes next, at @place: into one member. */
+/* Reads the next object, at @place, by a step into one member. */
 static gboolean
 take_member(TideLayout *layout, const Step *step, gsize place)
 {
@@ -501,7 +501,7 @@ take_member(TideLayout *layout, const Step *step, gsize place)
   } else {
     keep_place(layout, &behind);
     return_to(layout, &layout->inside);
-    shaper->depth++; /* the object around it, whose frame is still as it was */
+    shaper->depth++; /* the object around it, whose frame is unchanged */
     if (!take_inside(layout, take_items))
       return FALSE;
     shaper->depth--;
@@ -511,15 +511,15 @@ take_member(TideLayout *layout, const Step *step, gsize place)
   return TRUE;
 }
 
-/* The object that comes next, at @place: keeps what may hold readings; a scalar is a field around them, unless
- * positions make a reading of it. @ret_scalar: -1, or where the first one is */
+/* Reads the next object, at @place, and keeps the members that may have readings. A scalar is an outer field, unless
+ * positions make it a reading. @ret_scalar: -1, or the position of the first one */
 static gboolean
 keep_members(TideLayout *layout, const Step *step, gsize place, gint64 *ret_scalar)
 {
   const TideReaderCalls *calls = layout->calls;
   TideShaper *shaper = layout->shaper;
   gboolean scalars_are_readings = layout->n_positions > 0 && layout->step + 1 == layout->steps->len;
-  /* A name that is no UTF-8 is the message's fault, as what stands around is. */
+  /* A name that is not UTF-8 is the message's fault, like any outer field. */
   if (!tide_shaper_begin_outer(shaper, place, step->prefix) || !calls->begin(layout->reader))
     return FALSE;
   g_hash_table_remove_all(step->met);
@@ -548,7 +548,7 @@ keep_members(TideLayout *layout, const Step *step, gsize place, gint64 *ret_scal
     }
     if (layout->members->len >= layout->options->max_readings)
       return tide_shaper_reject(shaper, TIDE_REJECT_TOO_LARGE, member.at, member.name,
-                                "more members than a message may hold readings");
+                                "more members than a message may have readings");
     keep_place(layout, &member.place);
     g_array_append_val(layout->members, member);
     if (!layout->calls->pass(layout->reader))
@@ -556,7 +556,7 @@ keep_members(TideLayout *layout, const Step *step, gsize place, gint64 *ret_scal
   }
 }
 
-/* The object that comes next, at @place: into every member that may hold readings, whose name is a field. */
+/* Reads the next object, at @place, by a step into every member that may have readings, with a field for its name. */
 static gboolean
 take_every_member(TideLayout *layout, const Step *step, gsize place)
 {
@@ -569,9 +569,9 @@ take_every_member(TideLayout *layout, const Step *step, gsize place)
   TideOuterMark around = tide_shaper_end_outer(shaper);
   guint n_members = layout->members->len;
   keep_place(layout, &behind);
-  shaper->depth++; /* the object around them, whose frame is still as it was */
+  shaper->depth++; /* the object around them, whose frame is unchanged */
   for (guint i = first; i < n_members; i++) {
-    Member member = g_array_index(layout->members, Member, i); /* which grows further in */
+    Member member = g_array_index(layout->members, Member, i); /* a copy, because the array grows in the call */
     if (!tide_shaper_begin_outer(shaper, member.at, TIDE_BYTES_EMPTY) ||
         !tide_shaper_add(shaper, member.at, step->name, TIDE_VALUE_STRING, member.name))
       return FALSE;
@@ -590,7 +590,7 @@ take_every_member(TideLayout *layout, const Step *step, gsize place)
           tide_shaper_end_reading(shaper, (gsize)scalar));
 }
 
-/* What comes next, by the next step. */
+/* Reads the next value by the next step. */
 static gboolean
 take_step(TideLayout *layout)
 {
@@ -604,7 +604,7 @@ take_step(TideLayout *layout)
   return step->met != NULL ? take_every_member(layout, step, place) : take_member(layout, step, place);
 }
 
-/* The object that comes next: the way to the readings leads through it. */
+/* Reads the next object, which is on the path of `root`. */
 static gboolean
 take_root(TideLayout *layout)
 {
@@ -614,7 +614,7 @@ take_root(TideLayout *layout)
   gint64 missing = -1;
   gboolean good;
   keep_place(layout, &start);
-  shaper->is_spoiled = TRUE; /* what stands beside it is only checked */
+  shaper->is_spoiled = TRUE; /* its other members are only checked */
   layout->level++;
   if (name != NULL)
     good = find_member(layout, tide_bytes_of_string(name), take_root, &missing);
@@ -629,7 +629,7 @@ take_root(TideLayout *layout)
 
 /* ---- messages ---- */
 
-/* What a message may have several of, where lists of such may stand in lists. */
+/* Reads one value of a message, or the lists in a list where the format allows it. */
 static gboolean
 take_nested(TideLayout *layout)
 {
@@ -721,7 +721,7 @@ tide_layout_new(const TideDecodeOptions *options)
   layout->n_positions = how->positions != NULL ? g_strv_length(how->positions) : 0;
   if (how->each != NULL)
     add_steps(layout, options);
-  /* A reader says better than this room that a message is no object. */
+  /* The reader has a better error for a message that is no object. */
   gboolean is_plain = layout->n_positions == 0 && !how->zip && layout->steps->len == 0;
   layout->take_item = is_plain ? take_reading : take_any_item;
   layout->take_one = layout->root[0] != NULL ? take_root : next_taker(layout);

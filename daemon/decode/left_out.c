@@ -1,5 +1,5 @@
-/* In place of the formats that a build leaves out (-Davro=disabled, -Dprotobuf=disabled): no schema of theirs can be
- * had, so that no message is ever read. */
+/* Replaces formats that the build disables (-Davro=disabled, -Dprotobuf=disabled). Their schemas cannot be loaded, so
+ * no message of these formats is ever read. */
 #include "decode/avro_schema.h"
 #include "decode/protobuf_schema.h"
 #include "util/error.h"

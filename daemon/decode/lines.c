@@ -40,8 +40,8 @@ tide_lines_check_utf8(TideLines *lines, const guint8 *line)
   return place < 0 || tide_lines_fault(lines, TIDE_REJECT_UTF8, line + place, TIDE_BYTES_EMPTY, NULL);
 }
 
-/* After a fault in the line that begins at @line: leaves it out and goes on behind it. FALSE: the message is rejected.
- */
+/* After a fault in the line that begins at @line: rejects the line and continues after it. FALSE: the message is
+ * rejected. */
 static gboolean
 spoil_line(TideLines *lines, const guint8 *line)
 {

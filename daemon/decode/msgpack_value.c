@@ -2,16 +2,16 @@
 
 #include "util/error.h"
 
-/* msgpack-c's own, and one around it: a list of maps. */
+/* The limit of msgpack-c, plus one for a list of maps. */
 #define MAX_DEPTH 33u
 
 #define FIRST_FORM 0xC0
 
-/* The forms with a byte of their own, 0xC0 to 0xDF: what follows that byte. */
+/* The types that have a first byte of their own, 0xC0 to 0xDF, by the bytes after it. */
 static const struct {
   guint8 kind;
-  guint8 size_bytes;  /* of a length, or of a number of elements, big-endian */
-  guint8 plain_bytes; /* a number, or an extension's type and its content of fixed length */
+  guint8 size_bytes;  /* of a length or a number of elements, big-endian */
+  guint8 plain_bytes; /* of a number, or of an extension with fixed length: its type and content */
 } forms[32] = {
     [0xC0 - FIRST_FORM] = {TIDE_MSGPACK_NIL, 0, 0},        [0xC1 - FIRST_FORM] = {TIDE_MSGPACK_INVALID, 0, 0},
     [0xC2 - FIRST_FORM] = {TIDE_MSGPACK_BOOLEAN, 0, 0},    [0xC3 - FIRST_FORM] = {TIDE_MSGPACK_BOOLEAN, 0, 0},
@@ -69,7 +69,7 @@ read_form(TideBytes bytes, TideMsgpackValue *value)
   if (kind == TIDE_MSGPACK_INVALID)
     return set_value(value, kind, 0, 0);
   if (bytes.len - 1 < n_size + n_plain) {
-    /* Of an array that is cut before its size is there, one element is surely missing. */
+    /* An array that ends before its size lacks at least one element. */
     gboolean is_container = kind == TIDE_MSGPACK_ARRAY || kind == TIDE_MSGPACK_MAP;
     return is_container ? set_value(value, kind, 1, bytes.len) : set_value(value, TIDE_MSGPACK_CUT, 0, 0);
   }
@@ -116,7 +116,7 @@ tide_msgpack_value_read(TideBytes bytes, TideMsgpackValue *ret_value)
   return set_value(ret_value, TIDE_MSGPACK_SIGNED, (guint64)(gint64)(gint8)byte, 1);
 }
 
-/* ---- whole values, of which nothing is kept ---- */
+/* ---- whole values, only checked ---- */
 
 typedef struct Pass {
   TideBytes bytes;
@@ -131,7 +131,7 @@ fail(const Pass *pass, const char *what)
   return tide_fail(pass->error, TIDE_ERROR_DATA, "%s, at byte %" G_GSIZE_FORMAT, what, pass->at);
 }
 
-/* A value up to what is inside of it: @ret_n_inner values. */
+/* Skips the head of a value: @ret_n_inner values follow. */
 static gboolean
 pass_head(Pass *pass, TideMsgpackValue *ret_value, guint64 *ret_n_inner)
 {
@@ -142,11 +142,11 @@ pass_head(Pass *pass, TideMsgpackValue *ret_value, guint64 *ret_n_inner)
                                                        : 0;
   pass->is_cut = ret_value->kind == TIDE_MSGPACK_CUT;
   if (pass->is_cut)
-    return fail(pass, "it ends in the middle of a value");
-  return ret_value->kind != TIDE_MSGPACK_INVALID || fail(pass, "it has a byte that begins no value");
+    return fail(pass, "it ends within a value");
+  return ret_value->kind != TIDE_MSGPACK_INVALID || fail(pass, "it has a byte that cannot begin a value");
 }
 
-/* @n values one after the other. The depth bounds the recursion. */
+/* Skips @n consecutive values. The depth limits the recursion. */
 static gboolean
 pass_values(Pass *pass, guint64 n, guint depth_left)
 {

@@ -1,33 +1,31 @@
 /* Reads a message in MessagePack, in one pass. Nothing is allocated, and no length is trusted.
  *
- * The message is one map, an array of maps, or maps one after the other. Names are texts, or integers, whose digits
- * are the name then. A member becomes a field by
- * its kind:
+ * The message is one map, an array of maps, or maps one after the other. Names are texts or integers; the digits of an
+ * integer are the name. A member becomes a field by its kind:
  *
  *     text               STRING   must be UTF-8
  *     binary             STRING   in hex, lower case
- *     integer, float     NUMBER   a float as short as it can be to be read back; one that is not finite is a NUMBER
- *                                 fault
- *     timestamp          NUMBER   seconds since 1970, with nine digits behind the point where it has a fraction;
- *                                 Fluentd's EventTime (type 0, 8 bytes) is one
+ *     integer, float     NUMBER   a float in the shortest exact form; a NUMBER fault if not finite
+ *     timestamp          NUMBER   seconds since 1970, a fraction with nine decimals; also Fluentd's EventTime (type 0,
+ *                                 8 bytes)
  *     other extensions            a TYPE fault
  *     boolean, nil, map  as in JSON
  *     array              as declared, its text as JSON
  *
- * With TIDE_BAD_READING_ALONE the faults of JSON that are the reading's own are so here, and UTF8 too. */
+ * With TIDE_BAD_READING_ALONE a reading has the same faults of its own as in JSON, and UTF8. */
 #include "decode/formats.h"
 
 #include "decode/layout.h"
 #include "decode/msgpack_value.h"
 #include "model/value_text.h"
 
-/* The extension that is a timestamp: -1; and Fluentd's EventTime, seconds and nanoseconds of 4 bytes each. */
+/* The timestamp extension, -1; and Fluentd's EventTime, seconds and nanoseconds of 4 bytes each. */
 #define TIMESTAMP_TYPE 0xFF
 #define EVENT_TIME_TYPE 0
 #define EVENT_TIME_BYTES 8
 
 typedef struct Walk {
-  gsize at; /* its place */
+  gsize at; /* its position */
   TideShaper *shaper;
   TideBytes message; /* a copy in scratch */
 } Walk;
@@ -41,7 +39,7 @@ reject(Walk *walk, gsize place, TideBytes field, const char *detail)
 static gboolean
 reject_cut(Walk *walk, TideBytes field)
 {
-  return reject(walk, walk->message.len, field, "the message ends in the middle");
+  return reject(walk, walk->message.len, field, "the message is truncated");
 }
 
 /* ---- values ---- */
@@ -53,11 +51,11 @@ take_other_head(Walk *walk, TideBytes field, TideMsgpackValue *value)
   walk->at += tide_msgpack_value_read(rest, value);
   if (value->kind == TIDE_MSGPACK_CUT)
     return reject_cut(walk, field);
-  return value->kind != TIDE_MSGPACK_INVALID || reject(walk, walk->at, field, "a byte that begins no value");
+  return value->kind != TIDE_MSGPACK_INVALID || reject(walk, walk->at, field, "a byte that cannot begin a value");
 }
 
-/* The value that comes next, up to what is inside of it. FALSE: it is none. Short texts and doubles, of which most of a
- * reading is made, take no call. */
+/* Reads the head of the next value. FALSE: it is invalid. Short texts and doubles, which are most of a reading, need no
+ * call. */
 static inline gboolean
 take_head(Walk *walk, TideBytes field, TideMsgpackValue *value)
 {
@@ -89,7 +87,7 @@ add_time(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
   gboolean is_event_time = value->type == EVENT_TIME_TYPE && bytes.len == EVENT_TIME_BYTES;
   gboolean is_time =
       is_event_time || (value->type == TIMESTAMP_TYPE && (bytes.len == 4 || bytes.len == 8 || bytes.len == 12));
-  gsize n_ns = is_event_time || bytes.len == 12 ? 4 : 0; /* else they share a word with the seconds */
+  gsize n_ns = is_event_time || bytes.len == 12 ? 4 : 0; /* else nanoseconds and seconds share a word */
   gsize first_ns = is_event_time ? 4 : 0;
   for (gsize i = 0; is_time && i < bytes.len; i++)
     if (i - first_ns < n_ns)
@@ -97,15 +95,15 @@ add_time(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
     else
       number = number << 8 | bytes.data[i];
   if (n_ns == 0) {
-    ns = number >> 34; /* of 4 bytes: none */
+    ns = number >> 34; /* 0 with 4 bytes */
     number &= G_GUINT64_CONSTANT(0x3FFFFFFFF);
   }
   if (!is_time || ns > 999999999)
-    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_TYPE, place, name, "an extension that is no timestamp");
+    return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_TYPE, place, name, "an extension that is not a timestamp");
   return tide_shaper_add_time(walk->shaper, place, name, (gint64)number, (guint32)ns);
 }
 
-/* A scalar that begins at @place and was taken. */
+/* Adds a scalar that began at @place and has been read. */
 static inline gboolean
 add_scalar(Walk *walk, gsize place, TideBytes name, const TideMsgpackValue *value)
 {
@@ -167,7 +165,7 @@ take_name(Walk *walk, TideBytes *ret_name)
     return TRUE;
   }
   if (value.kind != TIDE_MSGPACK_TEXT)
-    return reject(walk, place, TIDE_BYTES_EMPTY, "the name of a member is neither text nor integer");
+    return reject(walk, place, TIDE_BYTES_EMPTY, "the name of a member is neither a text nor an integer");
   *ret_name = value.bytes;
   place = (gsize)(value.bytes.data - walk->message.data);
   if (!tide_shaper_check_utf8(walk->shaper, place, TIDE_BYTES_EMPTY, value.bytes, &is_good))
@@ -176,7 +174,7 @@ take_name(Walk *walk, TideBytes *ret_name)
   return TRUE;
 }
 
-/* The next member of the innermost map or array, or its end. */
+/* Advances to the next member of the innermost map or array, or closes it. */
 static inline gboolean
 next_member(gpointer reader, gboolean *ret_has, TideBytes *ret_name)
 {
@@ -240,7 +238,7 @@ reject_instead_of(gpointer reader, TideNextValue wanted)
                 wanted == TIDE_NEXT_LIST ? "an array of readings was expected" : "a map was expected");
 }
 
-/* Of what is in it only the heads are looked at. */
+/* Skips a value; in a container only the heads are examined. */
 static gboolean
 pass(gpointer reader)
 {
@@ -283,7 +281,7 @@ static const TideReaderCalls calls = {
     .pass = pass,
     .is_last = is_last,
     .place_bytes = sizeof(((Walk *)NULL)->at),
-    .detail_behind = "bytes behind the array",
+    .detail_behind = "bytes after the array",
 };
 
 static gboolean

@@ -1,4 +1,4 @@
-/* Compiles the messages of a descriptor set; libprotobuf is used here only. */
+/* Compiles the messages of a descriptor set; only this file uses libprotobuf. */
 #include "decode/protobuf_schema.h"
 
 #include "util/error.h"
@@ -14,11 +14,10 @@
 
 namespace pb = google::protobuf;
 
-/* The library makes a type and those of its fields by calling itself: a chain of three times as many takes the stack.
- */
+/* The library builds a type and those of its fields recursively: a chain of three times as many overflows the stack. */
 static constexpr gsize MAX_TYPES = 10000;
 
-/* Numbers of fields that are found at once. */
+/* Field numbers below this limit are found by index. */
 static constexpr guint32 MAX_DIRECT = 4096;
 
 namespace {
@@ -38,14 +37,14 @@ struct Schema : TideProtobufSchema {
   {
   }
   pb::DescriptorPool pool;
-  const pb::FileDescriptor *file = nullptr; /* whose messages are meant */
-  gsize n_known = 0;                        /* messages, of all files, those inside of others too */
+  const pb::FileDescriptor *file = nullptr; /* the file of the selected messages */
+  gsize n_known = 0;                        /* messages of all files, nested ones included */
   std::unordered_map<const pb::Descriptor *, std::unique_ptr<Type>> compiled;
   std::unordered_map<const pb::EnumDescriptor *, std::vector<TideProtobufSymbol>> enums;
   std::vector<const TideProtobufType *> in_file;
 };
 
-/* The first thing that is wrong with a file. */
+/* Keeps the first error of a file. */
 class FirstFault : public pb::DescriptorPool::ErrorCollector {
 public:
   std::string text;
@@ -65,8 +64,8 @@ fail(GError **error, const char *what, const std::string &name, const char *reme
   return false;
 }
 
-/* Counts @message and the messages in it. Extensions are left out of readings: without a name they are fields that
- * nobody knows. */
+/* Counts @message and the messages in it. Extensions are not part of readings: without a name they are unknown
+ * fields. */
 void
 prepare(Schema *schema, pb::DescriptorProto *message)
 {
@@ -117,7 +116,7 @@ stand_of(const pb::Descriptor *type)
   }
 }
 
-/* By their numbers; of names with one number the first, as the library has it. */
+/* Sorted by number; if several names have one number, the first, as in the library. */
 const std::vector<TideProtobufSymbol> &
 symbols_of(Schema *schema, const pb::EnumDescriptor *type)
 {
@@ -132,7 +131,7 @@ symbols_of(Schema *schema, const pb::EnumDescriptor *type)
   return symbols;
 }
 
-/* The place of @type, which may not be filled in yet. */
+/* The address of @type, which may not be filled in yet. */
 const TideProtobufType *
 type_of(Schema *schema, const pb::Descriptor *type)
 {
@@ -170,7 +169,7 @@ compile_field(Schema *schema, const pb::FieldDescriptor *field)
   return made;
 }
 
-/* @descriptor, and the messages in it. */
+/* Adds @descriptor and the messages in it. */
 void
 compile_type(Schema *schema, const pb::Descriptor *descriptor)
 {
@@ -208,10 +207,10 @@ add_file(Schema *schema, pb::FileDescriptorProto *file, GError **error)
     prepare(schema, &message);
   if (schema->n_known > MAX_TYPES)
     return fail(error, "it has more than ", std::to_string(MAX_TYPES),
-                " messages: write one with the files that it takes");
+                " messages: write a set with only the files that are needed");
   for (const std::string &name : file->dependency())
     if (schema->pool.FindFileByName(name) == nullptr)
-      return fail(error, "it lacks the file ", name, ": write it anew with protoc --include_imports");
+      return fail(error, "it does not contain the file ", name, ": write it again with protoc --include_imports");
   schema->file = schema->pool.BuildFileCollectingErrors(*file, &fault);
   if (schema->file == nullptr)
     return fail(error, "it cannot be used: ", fault.text, "");
@@ -244,7 +243,8 @@ fill(Schema *schema, TideBytes bytes, const char *message, GError **error)
 {
   pb::FileDescriptorSet set;
   if (bytes.len > G_MAXINT || !set.ParseFromArray(bytes.data, static_cast<int>(bytes.len)) || set.file_size() == 0)
-    return fail(error, "it is no descriptor set: write one with protoc --include_imports --descriptor_set_out", "", "");
+    return fail(error, "it is not a descriptor set: write one with protoc --include_imports --descriptor_set_out", "",
+                "");
   for (pb::FileDescriptorProto &file : *set.mutable_file())
     if (!add_file(schema, &file, error))
       return false;
@@ -262,7 +262,7 @@ fill(Schema *schema, TideBytes bytes, const char *message, GError **error)
 TideProtobufSchema *
 tide_protobuf_schema_new(TideBytes set, const char *message, TideSchemaFraming framing, GError **error)
 {
-  /* What it has to say of messages is a fault of theirs, and told as that. */
+  /* Its messages would be log lines; faults of the file are returned as errors instead. */
   pb::SetLogHandler(nullptr);
   auto schema = std::make_unique<Schema>();
   schema->framing = framing;

@@ -1,26 +1,26 @@
-/* Reads a message in protobuf, in two steps. Its bytes are walked once, and each value is put where its field has its
- * place: fields may come in any order and twice, and of a list in pieces. Then the values are told in the order of the
- * .proto file. Its fields are called as there:
+/* Reads a message in protobuf, in two steps. The first step walks its bytes once and stores each value in its field's
+ * slot, because fields may occur in any order and twice, and lists in pieces. The second step reports the values in
+ * the order of the .proto file, with its names:
  *
- *     integers                 NUMBER   exact, all 64 bits of them
- *     float, double            NUMBER   as short as it can be to be read back; one that is not finite is a NUMBER fault
+ *     integers                 NUMBER   exact, all 64 bits
+ *     float, double            NUMBER   in the shortest exact form; a NUMBER fault if not finite
  *     string                   STRING   must be UTF-8
  *     bytes                    STRING   in hex
  *     bool                     BOOL     as declared
- *     enum                     STRING   its value's name; NUMBER where the file has no name for it
- *     message, group                    its fields, as of an object in JSON
- *     google.protobuf.Timestamp NUMBER  seconds since 1970, with nine digits behind the point where it has a fraction
- *     Int32Value and its like  what it wraps
- *     map                      an object, in the order of its keys; of a key that comes twice, the last
- *     repeated                 as declared for arrays; with nothing in it, it is not there
+ *     enum                     STRING   its value's name; NUMBER if the file has no name for it
+ *     message, group                    its fields, like those of an object in JSON
+ *     google.protobuf.Timestamp NUMBER  seconds since 1970, a fraction with nine decimals
+ *     Int32Value and the like  as the wrapped value
+ *     map                      an object, sorted by key; if a key occurs twice, its last value
+ *     repeated                 as declared for arrays; absent if empty
  *
- * A field with presence (optional, oneof, messages, all of proto2) is there where the message has it. One without is
- * always there, with its default where the message has none: a sender leaves a 0 out, and it is a 0 that he measured.
- * Fields that the schema does not know, extensions among them, are left out.
+ * A field with presence (optional, oneof, messages, all of proto2) exists if the message has it. A field without
+ * presence always exists, with its default if the message lacks it: senders omit 0, but it is a measured 0. Fields that
+ * the schema does not know, including extensions, are ignored.
  *
- * All of a message's bytes are looked at before a value is used: tags, lengths, UTF-8, depth (as of the same value in
- * JSON), and the memory that its values take. These faults are the message's. With TIDE_BAD_READING_ALONE the other
- * faults of JSON that are the reading's own are so here. */
+ * The first step checks all of a message before a value is used: tags, lengths, UTF-8, depth (counted as in JSON), and
+ * the memory for its values. These faults are the message's. With TIDE_BAD_READING_ALONE a reading has the same other
+ * faults of its own as in JSON. */
 #include "decode/formats.h"
 #include "decode/frame.h"
 #include "decode/json_text.h"
@@ -28,11 +28,11 @@
 #include "decode/protobuf_schema.h"
 #include "model/value_text.h"
 
-/* Of the largest message: what its values may take before they are told. A value takes tens of bytes, and there is one
- * for a byte or two. */
+/* The values of a message take at most this many times the largest message. A value takes tens of bytes, but may need
+ * only one or two in the message. */
 #define VALUE_BYTES_FACTOR 32u
 
-/* Memory that is kept from one message to the next. */
+/* Maximum memory kept between messages. */
 #define MAX_KEPT_BYTES (1024u * 1024)
 
 #define VARINT_MAX_BYTES 10
@@ -41,7 +41,7 @@
 /* Wire types, as the encoding numbers them. */
 enum { WIRE_VARINT, WIRE_64_BITS, WIRE_DELIMITED, WIRE_BEGIN_GROUP, WIRE_END_GROUP, WIRE_32_BITS };
 
-/* How a kind's values are written: texts and messages have a length, all else is a number. */
+/* Encoding of each kind: texts and messages have a length, all others are numbers. */
 static const struct {
   gboolean is_varint;
   guint8 fixed_bytes;
@@ -66,9 +66,9 @@ static const struct {
 typedef struct Message Message;
 
 typedef struct Value {
-  const guint8 *place; /* of its tag, or in a list of numbers; NULL: it is not there */
+  const guint8 *place; /* of its tag, or in a packed list of the number; NULL: absent */
   union {
-    guint64 number; /* an integer in two's complement, or bits */
+    guint64 number; /* an integer in two's complement, or the bits of a float */
     TideBytes text;
     Message *message;
   };
@@ -87,13 +87,13 @@ typedef union Slot {
   } list;
 } Slot;
 
-/* What there is of a message, by the places of its type's fields. */
+/* The values of a message, by the indexes of its type's fields. */
 struct Message {
   const TideProtobufType *type;
   Slot slots[];
 };
 
-/* Of a map, in the order of the keys' texts. */
+/* An entry of a map, sorted by the keys' texts. */
 typedef struct Entry {
   TideBytes key;
   const Value *value;
@@ -101,22 +101,22 @@ typedef struct Entry {
 } Entry;
 
 typedef struct Walk {
-  /* its place: the value that is told next */
+  /* its position: the next value to report */
   struct {
-    const TideProtobufField *field; /* NULL: it is the message itself */
+    const TideProtobufField *field; /* NULL: the message itself */
     const Value *value;
-    const Slot *list;  /* it is all that its field has; NULL: it is one value */
-    gboolean is_begun; /* the message */
+    const Slot *list;  /* all values of the field; NULL: a single value */
+    gboolean is_begun; /* the message has begun */
   };
 
   /* set before start, then read-only */
   TideShaper *shaper; /* borrowed */
 
   /* of the message */
-  TideScratch values;   /* its values, before they are told */
-  const guint8 *begin;  /* of the message, with its frame; a copy in the shaper's scratch */
+  TideScratch values;   /* its values, before they are reported */
+  const guint8 *begin;  /* of the message with its frame; a copy in the shaper's scratch */
   const guint8 *end;    /* of the message */
-  const guint8 *fields; /* where its first field begins */
+  const guint8 *fields; /* the first field */
   guint64 value_bytes;  /* in values */
 } Walk;
 
@@ -137,8 +137,8 @@ fault(Walk *walk, TideRejectReason reason, const guint8 *at, const TideProtobufF
 
 /* ---- from bytes to values ---- */
 
-/* At most @max_bytes of them; what is beyond 64 bits is lost, as in every reader of protobuf. FALSE: it does not end
- * there. */
+/* Reads a varint of at most @max_bytes; bits beyond 64 are dropped, as every protobuf parser does. FALSE: it does not
+ * end within them. */
 static inline gboolean
 take_varint(const guint8 **at, const guint8 *end, guint max_bytes, guint64 *ret_value)
 {
@@ -202,7 +202,8 @@ find_symbol(const TideProtobufField *field, gint32 number)
   return NULL;
 }
 
-/* Where the value of @field goes that begins at @at; of a list, behind those before. NULL: it takes too much memory. */
+/* Returns room for the value of @field at @at, for a list after its other values. NULL: it would take too much
+ * memory. */
 static inline Value *
 make_room(Walk *walk, Message *message, const TideProtobufField *field, const guint8 *at)
 {
@@ -220,7 +221,7 @@ make_room(Walk *walk, Message *message, const TideProtobufField *field, const gu
     slot->list.n++;
     return &element->value;
   }
-  /* Of fields that exclude each other the last one is there. */
+  /* Of the fields in a oneof, only the last one is present. */
   for (guint32 i = 0; i < field->n_oneof; i++) {
     Value *other = &message->slots[field->oneof_first + i].once;
     if (other != &slot->once)
@@ -238,7 +239,7 @@ unzigzag(guint64 number)
   return (number >> 1) ^ (0 - (number & 1));
 }
 
-/* A varint as the value of @field. FALSE: it is none of its enum. */
+/* Reads a varint as the value of @field. FALSE: its enum does not have the value. */
 static inline gboolean
 convert_varint(const TideProtobufField *field, guint64 *number)
 {
@@ -285,7 +286,7 @@ keep_number(Walk *walk, Message *message, const TideProtobufField *field, const 
   return TRUE;
 }
 
-/* A list of numbers in one value. */
+/* Reads a packed list of numbers. */
 static gboolean
 take_packed(Walk *walk, Message *message, const TideProtobufField *field, const guint8 *at, const guint8 *end)
 {
@@ -295,12 +296,12 @@ take_packed(Walk *walk, Message *message, const TideProtobufField *field, const 
     guint64 number;
     if (n_bytes > 0) {
       if ((gsize)(end - at) < n_bytes)
-        return fault(walk, TIDE_REJECT_PARSE, at, field, "a list ends in the middle of a number");
+        return fault(walk, TIDE_REJECT_PARSE, at, field, "a list ends within a number");
       number = load_fixed(at, n_bytes, field->kind);
       at += n_bytes;
     } else {
       if (!take_varint(&at, end, VARINT_MAX_BYTES, &number))
-        return at == end ? fault(walk, TIDE_REJECT_PARSE, end - 1, field, "a list ends in the middle of a number")
+        return at == end ? fault(walk, TIDE_REJECT_PARSE, end - 1, field, "a list ends within a number")
                          : fault(walk, TIDE_REJECT_PARSE, place, field, "a number that does not end");
       if (!convert_varint(field, &number))
         continue;
@@ -314,7 +315,7 @@ take_packed(Walk *walk, Message *message, const TideProtobufField *field, const 
 static gboolean take_fields(Walk *walk, Message *message, const guint8 **at, const guint8 *end, guint32 depth,
                             guint64 group);
 
-/* What is inside of a message or group. @field: NULL: of one that the schema does not know */
+/* Reads the inside of a message or group. @field: NULL: unknown to the schema */
 static gboolean
 take_inside(Walk *walk, Message *outer, const TideProtobufField *field, const guint8 **at, const guint8 *end,
             guint32 depth, guint64 group, const guint8 *place)
@@ -328,14 +329,14 @@ take_inside(Walk *walk, Message *outer, const TideProtobufField *field, const gu
   Value *value = make_room(walk, outer, field, place);
   if (value == NULL)
     return FALSE;
-  /* One that comes twice is one message with the fields of both. */
+  /* A message that occurs twice is merged: it has the fields of both. */
   if (value->message == NULL)
     value->message = message_new(walk, field->message, place, field);
   if (value->message == NULL || !take_fields(walk, value->message, at, end, depth, group))
     return FALSE;
   if (!field->is_map)
     return TRUE;
-  /* An entry without a value has an empty one. */
+  /* An entry without a value has an empty value. */
   const TideProtobufField *inner = find_field(field->message, 2);
   Value *second = &value->message->slots[inner - field->message->fields].once;
   if (inner->message != NULL && second->message == NULL)
@@ -343,7 +344,7 @@ take_inside(Walk *walk, Message *outer, const TideProtobufField *field, const gu
   return inner->message == NULL || second->message != NULL;
 }
 
-/* A value that has a length: a message, a text, a list of numbers, or unknown. */
+/* Reads a value with a length: a message, a text, a packed list, or an unknown field. */
 static gboolean
 take_delimited(Walk *walk, Message *message, const TideProtobufField *field, const guint8 **at, const guint8 *end,
                guint32 depth, const guint8 *place)
@@ -351,7 +352,7 @@ take_delimited(Walk *walk, Message *message, const TideProtobufField *field, con
   guint64 len;
   const guint8 *length_at = *at;
   if (!take_varint(at, end, VARINT_MAX_BYTES, &len) || len > (guint64)(end - *at))
-    return fault(walk, TIDE_REJECT_PARSE, length_at, field, "a length beyond what is there");
+    return fault(walk, TIDE_REJECT_PARSE, length_at, field, "a length beyond the end");
   const guint8 *start = *at;
   TideBytes text = tide_bytes(start, (gsize)len);
   *at += len;
@@ -370,14 +371,14 @@ take_delimited(Walk *walk, Message *message, const TideProtobufField *field, con
   return !field->is_packable || take_packed(walk, message, field, start, *at);
 }
 
-/* What stands behind a tag. What another type of field would have is one that nobody knows. */
+/* Reads the value after a tag. A value whose wire type does not fit the field is treated as unknown. */
 static inline gboolean
 take_value_of(Walk *walk, Message *message, const TideProtobufField *field, guint64 tag, const guint8 **at,
               const guint8 *end, guint32 depth, const guint8 *place)
 {
   guint64 number;
   const guint8 *start = *at;
-  /* A list of numbers is as deep as one of messages would be, without these. */
+  /* A list of numbers is a level like a list of messages, but has no messages in which the depth is checked. */
   if (field != NULL && G_UNLIKELY(field->is_repeated) && field->message == NULL &&
       depth >= walk->shaper->options->max_depth)
     return fault(walk, TIDE_REJECT_DEPTH, place, field, NULL);
@@ -391,7 +392,7 @@ take_value_of(Walk *walk, Message *message, const TideProtobufField *field, guin
   case WIRE_32_BITS: {
     guint n_bytes = (tag & 7) == WIRE_64_BITS ? 8 : 4;
     if ((gsize)(end - *at) < n_bytes)
-      return fault(walk, TIDE_REJECT_PARSE, end, field, "it ends in the middle of a number");
+      return fault(walk, TIDE_REJECT_PARSE, end, field, "it ends within a number");
     *at += n_bytes;
     return field == NULL || kinds[field->kind].fixed_bytes != n_bytes ||
            keep_number(walk, message, field, place, load_fixed(start, n_bytes, field->kind));
@@ -402,12 +403,12 @@ take_value_of(Walk *walk, Message *message, const TideProtobufField *field, guin
     return take_inside(walk, message, field != NULL && field->kind == TIDE_PROTOBUF_GROUP ? field : NULL, at, end,
                        depth, tag >> 3, place);
   default:
-    return fault(walk, TIDE_REJECT_PARSE, place, field, "a tag of no field");
+    return fault(walk, TIDE_REJECT_PARSE, place, field, "an invalid tag");
   }
 }
 
-/* The fields of a message up to @end, or of the group of the number @group up to its end. @message: NULL: of one that
- * the schema does not know. Calls itself for what is nested; the depth bounds it. */
+/* Reads the fields of a message up to @end, or of the group with number @group up to its end. @message: NULL: unknown
+ * to the schema. Recursive for nested messages; the depth limits it. */
 static gboolean
 take_fields(Walk *walk, Message *message, const guint8 **at, const guint8 *end, guint32 depth, guint64 group)
 {
@@ -415,10 +416,10 @@ take_fields(Walk *walk, Message *message, const guint8 **at, const guint8 *end, 
     guint64 tag;
     const guint8 *place = *at;
     if (!take_varint(at, end, TAG_MAX_BYTES, &tag) || tag >> 3 == 0 || tag > G_MAXUINT32)
-      return fault(walk, TIDE_REJECT_PARSE, place, NULL, "a tag of no field");
+      return fault(walk, TIDE_REJECT_PARSE, place, NULL, "an invalid tag");
     if ((tag & 7) == WIRE_END_GROUP)
       return (group != 0 && tag >> 3 == group) ||
-             fault(walk, TIDE_REJECT_PARSE, place, NULL, "the end of a group that was not begun");
+             fault(walk, TIDE_REJECT_PARSE, place, NULL, "the end of a group that has not begun");
     const TideProtobufField *field = message != NULL ? find_field(message->type, tag >> 3) : NULL;
     if (!take_value_of(walk, message, field, tag, at, end, depth, place))
       return FALSE;
@@ -426,7 +427,7 @@ take_fields(Walk *walk, Message *message, const guint8 **at, const guint8 *end, 
   return group == 0 || fault(walk, TIDE_REJECT_PARSE, end, NULL, "a group does not end");
 }
 
-/* Whether all fields are there that types require, of what is in it, too. The depth bounds the recursion. */
+/* Whether all required fields are present, also in nested messages. The depth limits the recursion. */
 static gboolean
 is_complete(const Message *message)
 {
@@ -455,7 +456,7 @@ take_index(const guint8 **at, const guint8 *end, guint64 *ret_index)
   guint64 zigzag;
   if (!take_varint(at, end, VARINT_MAX_BYTES, &zigzag))
     return FALSE;
-  *ret_index = zigzag >> 1; /* of a negative number, which is odd, far too large an index */
+  *ret_index = zigzag >> 1; /* a negative number is odd and becomes an index far too large */
   return (zigzag & 1) == 0;
 }
 
@@ -466,16 +467,16 @@ tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message, gsize
   const guint8 *at = message.data + TIDE_FRAME_BYTES, *end = message.data + message.len;
   const TideProtobufType *type = NULL;
   guint64 n, index = 0;
-  guint32 unused; /* the schema's number tells files apart, and here is one */
+  guint32 unused; /* the schema's number selects a file, and there is only one */
   *ret_frame_bytes = 0;
   if (schema->framing == TIDE_FRAMING_NONE)
     return schema->message;
   if (!tide_frame_read(message, &unused, ret_detail))
     return NULL;
   *ret_frame_bytes = TIDE_FRAME_BYTES;
-  *ret_detail = "its frame names no message of the descriptor set's file";
-  /* Which message of the file it is: its place, and that of each one around it, from the outside in. None at all stand
-   * for the first. */
+  *ret_detail = "its frame selects no message of the descriptor set's file";
+  /* The frame has the index of the message in the file, and of each message around it, from the outside in. An empty
+   * list means the first message. */
   if (!take_index(&at, end, &n))
     return NULL;
   for (guint64 i = 0; i < MAX(n, 1); i++) {
@@ -492,7 +493,7 @@ tide_protobuf_type_of(const TideProtobufSchema *schema, TideBytes message, gsize
 
 /* ---- scalars ---- */
 
-/* @value: of @field; where it is not there, its default is told. */
+/* Reports @value of @field; if absent, its default. */
 static gboolean
 add_scalar(Walk *walk, TideBytes name, const TideProtobufField *field, const Value *value)
 {
@@ -538,7 +539,7 @@ add_time(Walk *walk, TideBytes name, const Value *value)
   gsize place = place_of(walk, value->place);
   if (ns < 0 || ns > 999999999)
     return tide_shaper_bad_value(walk->shaper, TIDE_REJECT_TYPE, place, name,
-                                 "a Timestamp with nanoseconds that are not within a second");
+                                 "a Timestamp whose nanoseconds are not within a second");
   return tide_shaper_add_time(walk->shaper, place, name, (gint64)number_of_field(value->message, 1), (guint32)ns);
 }
 
@@ -565,7 +566,7 @@ by_key(gconstpointer a, gconstpointer b)
   return order != 0 ? order : x->index > y->index ? -1 : x->index < y->index;
 }
 
-/* The entries in the order of their keys; of a key that is there twice, the last. */
+/* Sorts the entries by key; if a key occurs twice, only the last entry remains. */
 static gsize
 sort_entries(Walk *walk, const TideProtobufField *field, const Slot *list, Entry **ret_entries)
 {
@@ -598,7 +599,7 @@ expect(Walk *walk, const TideProtobufField *field, const Value *value, const Slo
   walk->list = list;
 }
 
-/* Of what comes next and holds others: how it is gone through. */
+/* The next value as a container: how its members are read. */
 static gboolean
 fill_frame(Walk *walk)
 {
@@ -647,9 +648,8 @@ take_value(gpointer reader, TideBytes name)
          fill_frame(walk);
 }
 
-/* The next field of the message, if there is one. A list with nothing in it is not there, but in what stands around
- * readings it is a list of none; as a member it adds nothing. In a list that is kept as its text nothing is told of it.
- */
+/* Reports the next field of the message, if there is one. An empty list is absent, but around readings it is a list
+ * without items; as a member it adds nothing. In a list that is kept as text, it is not reported. */
 static inline gboolean
 next_field(Walk *walk, TideShaperFrame *frame, TideBytes *ret_name)
 {
@@ -761,7 +761,7 @@ take_reading(gpointer reader)
                                                         : reject_instead_of(reader, TIDE_NEXT_OBJECT);
 }
 
-/* Its values are there: nothing is to be passed over. */
+/* All values have been read, so there are no bytes to skip. */
 static gboolean
 pass(gpointer reader)
 {
@@ -797,7 +797,7 @@ run(Walk *walk)
   if (message.message == NULL || !take_fields(walk, message.message, &at, walk->end, 1, 0))
     return FALSE;
   if (walk->shaper->options->protobuf->has_required && !is_complete(message.message))
-    return fault(walk, TIDE_REJECT_MISSING_FIELD, walk->fields, NULL, "a field that its type requires");
+    return fault(walk, TIDE_REJECT_MISSING_FIELD, walk->fields, NULL, "its type requires it");
   expect(walk, NULL, &message, NULL);
   return tide_layout_run(walk->shaper, &calls, walk);
 }

@@ -3,22 +3,22 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* What the arrays begin with: the fields of most schemas. */
+/* The initial length of the arrays: enough for most schemas. */
 #define FIRST_LENGTH 64u
 
-/* Flattened names of a message take at most this many times the largest message: a long name around many
- * short ones must not fill the memory. */
+/* Flattened names of a message take at most this many times the largest message. Otherwise a long name around many
+ * short ones could exhaust the memory. */
 #define NAME_BYTES_FACTOR 4u
 
-/* Fields that are repeated in front of readings: of a message as many as have room in the largest one at this many
- * bytes each, where a long one counts as several, since each row has a copy of it. A great envelope around many small
- * readings must not fill the memory, nor must a long key of the record. */
+/* Limits the outer fields that are copied to each reading. A message may have as many copies as the largest message has
+ * room for at this many bytes each; a long field counts as several, since each row has a copy of it. Otherwise a large
+ * envelope, or a long record key, with many small readings could exhaust the memory. */
 #define BYTES_PER_REPEATED_FIELD 4u
 #define BYTES_AS_ONE_FIELD 128u
 
-/* A name with its number, which stays valid as long as the table of names. */
+/* A name with its number, valid as long as the table of names. */
 typedef struct ExpectedName {
-  TideNameId id; /* NONE: nothing is expected */
+  TideNameId id; /* NONE: no name is expected */
   TideBytes name;
 } ExpectedName;
 
@@ -36,17 +36,17 @@ struct TideReadingBuilder {
   /* of the message */
   const TideField *record_fields; /* borrowed */
   guint32 n_record_fields;
-  guint32 n_absent;  /* behind them: what the record does not have, and no reading either */
-  TideField *fields; /* owned: of all its readings, one after the other */
+  guint32 n_absent;  /* after these: absent fields, whose names no reading may have */
+  TideField *fields; /* owned: of all its readings, in sequence */
   guint32 n_fields;
   guint32 fields_capacity;
   TideReading *readings; /* owned */
   guint32 n_readings;
   guint32 readings_capacity;
-  GArray *outer; /* owned (element-type TideField): what stands in front of each reading */
+  GArray *outer; /* owned (element-type TideField): copied to each reading */
   guint32 n_outer_members;
   guint64 n_repeated_fields;
-  GArray *rejects;    /* owned (element-type TideReject): of readings that were spoiled */
+  GArray *rejects;    /* owned (element-type TideReject): of rejected readings */
   guint64 name_bytes; /* taken for flattened names */
 
   /* of the reading */
@@ -55,16 +55,16 @@ struct TideReadingBuilder {
   guint32 first_field;
   guint32 n_name_fields;
   guint32 n_members;
-  guint64 name_bytes_before; /* of the readings before */
-  TideShape taken;           /* of the names that it was offered and took */
+  guint64 name_bytes_before; /* of the earlier readings */
+  TideShape taken;           /* of the names that it was offered and used */
   gboolean is_spoiled;
   guint32 generation;     /* its stamp in seen */
-  GHashTable *unnumbered; /* owned: Set<TideBytes>, in scratch: its names without a number, as the table is full */
+  GHashTable *unnumbered; /* owned: Set<TideBytes>, in scratch: its names without a number, because the table is full */
 
   /* across readings */
-  guint32 *seen;       /* owned: by name id, the generation in which it was met last */
+  guint32 *seen;       /* owned: by name id, the generation that had it last */
   guint32 n_seen;      /* length of seen */
-  ExpectedName *shape; /* owned: the names of the last readings by their place */
+  ExpectedName *shape; /* owned: the names of the last readings by position */
   guint32 shape_size;  /* length of shape */
   guint64 n_learned;
 };
@@ -142,7 +142,7 @@ tide_reading_builder_begin_message(TideReadingBuilder *builder, const TideField 
   builder->name_bytes = 0;
 }
 
-/* The length to which an array grows that must hold something at @index. */
+/* The new length of an array that needs an element @index. */
 static guint32
 grown_length(guint32 length, guint32 index)
 {
@@ -161,7 +161,7 @@ refuse(TideRejectReason reason, TideBytes field, const char *detail, TideReject 
   return FALSE;
 }
 
-/* The name's number, by its hash; the next reading is expected to have it at @index, too. */
+/* Finds the name's number by its hash, and expects the name at @index of the next reading. */
 static G_GNUC_NO_INLINE TideNameId
 look_up_name(TideReadingBuilder *builder, guint32 index, TideBytes name)
 {
@@ -177,7 +177,7 @@ look_up_name(TideReadingBuilder *builder, guint32 index, TideBytes name)
   return id;
 }
 
-/* The name's number, by what stood at @index in the reading before, which is nearly always the same. */
+/* Finds the name's number by the name at @index of the previous reading, which is nearly always the same. */
 static inline TideNameId
 number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
 {
@@ -189,7 +189,7 @@ number_of(TideReadingBuilder *builder, guint32 index, TideBytes name)
   return look_up_name(builder, index, name);
 }
 
-/* FALSE when the reading has the name already. */
+/* FALSE: the reading already has the name. */
 static inline gboolean
 mark_seen(TideReadingBuilder *builder, TideNameId id, TideBytes name)
 {
@@ -210,7 +210,7 @@ mark_seen(TideReadingBuilder *builder, TideNameId id, TideBytes name)
   return TRUE;
 }
 
-/* @name below the objects around it. */
+/* @name, flattened with the objects around it. */
 static TideBytes
 flatten(TideReadingBuilder *builder, TideBytes name)
 {
@@ -223,7 +223,7 @@ flatten(TideReadingBuilder *builder, TideBytes name)
   return tide_bytes(flat, path.len + name.len);
 }
 
-/* Whether a field around the readings is called @name. */
+/* Whether an outer field is called @name. */
 static gboolean
 is_outer(const TideReadingBuilder *builder, TideBytes name)
 {
@@ -233,8 +233,7 @@ is_outer(const TideReadingBuilder *builder, TideBytes name)
   return FALSE;
 }
 
-/* Flattens, numbers and checks the name of the next member. Each value of each reading comes by, where a call counts.
- */
+/* Flattens, numbers and checks the name of the next member. Inlined, because each value of each reading passes here. */
 static G_ALWAYS_INLINE inline gboolean
 name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, TideNameId *ret_id,
             TideReject *ret_reject)
@@ -252,8 +251,8 @@ name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, Ti
   TideNameId id = number_of(builder, builder->n_members, name);
   if (G_UNLIKELY(!mark_seen(builder, id, name))) {
     if (is_outer(builder, name))
-      ret_reject->remedy = "it stands around the list of readings as well as in them: 'readings.outer_prefix' puts a "
-                           "text in front of the names of what stands around";
+      ret_reject->remedy = "it is both around the list of readings and in them: 'readings.outer_prefix' adds a "
+                           "prefix to the names of the outer values";
     return refuse(TIDE_REJECT_DUPLICATE_FIELD, name, NULL, ret_reject);
   }
   builder->n_members++;
@@ -262,7 +261,7 @@ name_member(TideReadingBuilder *builder, TideBytes name, TideBytes *ret_name, Ti
   return TRUE;
 }
 
-/* The places of the next @n fields, which count once they are kept. */
+/* Room for the next @n fields; they do not count until they are kept. */
 static inline TideField *
 next_fields(TideReadingBuilder *builder, guint32 n)
 {
@@ -281,8 +280,8 @@ keep_field(TideReadingBuilder *builder, TideNameId id)
     builder->known[id] = builder->n_fields - builder->first_field;
 }
 
-/* A field that has its name and number. FALSE: the reading has one of the name. Few readings have such fields, and the
- * others shall not pay for them. */
+/* Keeps a field with name and number. FALSE: the reading already has the name. Separate, because few readings have such
+ * fields and must not slow down the others. */
 static G_GNUC_NO_INLINE gboolean
 add_made_field(TideReadingBuilder *builder, const TideField *field)
 {
@@ -293,7 +292,7 @@ add_made_field(TideReadingBuilder *builder, const TideField *field)
   return TRUE;
 }
 
-/* @fields: what the next reading has as well as those before. */
+/* Appends @fields, which each reading has. */
 static void
 repeat(TideReadingBuilder *builder, const TideField *fields, guint n)
 {
@@ -305,7 +304,7 @@ gboolean
 tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_reject)
 {
   if (builder->n_readings >= builder->options->max_readings)
-    return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may hold", ret_reject);
+    return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY, "more readings than a message may have", ret_reject);
   builder->n_repeated_fields += builder->outer->len;
   if (builder->n_readings > 0) {
     repeat(builder, (const TideField *)(gconstpointer)builder->outer->data, builder->outer->len);
@@ -313,7 +312,7 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
   }
   if (G_UNLIKELY(builder->n_repeated_fields > builder->options->max_message_bytes / BYTES_PER_REPEATED_FIELD))
     return refuse(TIDE_REJECT_TOO_LARGE, TIDE_BYTES_EMPTY,
-                  "what all its readings have in common takes too much memory with each of them", ret_reject);
+                  "the fields that all its readings share take too much memory when copied to each", ret_reject);
   tide_buffer_reset(&builder->path);
   gsize known_bytes = builder->n_known * sizeof *builder->known;
   builder->known = memset(tide_scratch_take(builder->scratch, known_bytes), 0, known_bytes);
@@ -326,12 +325,12 @@ tide_reading_builder_begin_reading(TideReadingBuilder *builder, TideReject *ret_
     g_hash_table_remove_all(builder->unnumbered);
   builder->generation++;
   if (G_UNLIKELY(builder->generation == 0)) {
-    /* The count has gone round: what it marked long ago must not look new. */
+    /* The generation has wrapped around: old stamps must not look current. */
     if (builder->n_seen > 0)
       memset(builder->seen, 0, builder->n_seen * sizeof *builder->seen);
     builder->generation = 1;
   }
-  /* Their names have been looked at: none stands twice, and all of them fit. */
+  /* Their names were checked before: they are unique and within the limits. */
   for (guint i = 0; i < builder->outer->len; i++)
     (void)add_made_field(builder, &g_array_index(builder->outer, TideField, i));
   builder->n_members = builder->n_outer_members;
@@ -349,7 +348,7 @@ TideOuterMark
 tide_reading_builder_end_outer(TideReadingBuilder *builder)
 {
   TideOuterMark mark = {builder->outer->len, builder->n_outer_members};
-  /* What stood in front before is at the begin of it. */
+  /* The earlier outer fields are at its beginning. */
   g_array_set_size(builder->outer, 0);
   g_array_append_vals(builder->outer, builder->fields + builder->first_field, builder->n_fields - builder->first_field);
   builder->n_outer_members = builder->n_members;
@@ -484,7 +483,7 @@ tide_reading_builder_skip(TideReadingBuilder *builder)
 gboolean
 tide_reading_builder_end_reading(TideReadingBuilder *builder, TideReject *ret_reject)
 {
-  /* No name is learned of a reading that is refused here, so names that were learned need no look. */
+  /* A reading that is rejected here is not learned, so learned names need no check. */
   for (guint32 i = 0; i < builder->n_record_fields + builder->n_absent && !builder->is_spoiled; i++) {
     const TideField *field = &builder->record_fields[i];
     if (i < builder->n_record_fields ? !add_made_field(builder, field)
@@ -523,7 +522,7 @@ tide_reading_builder_learn(TideReadingBuilder *builder, TideReadingNames *names)
   names->n_members = builder->n_members;
   names->name_bytes = builder->name_bytes - builder->name_bytes_before;
   names->known = g_memdup2(builder->known, builder->n_known * sizeof *builder->known);
-  names->fields = g_new0(TideField, MAX(n_fields, 1)); // an address, where there are no names, too
+  names->fields = g_new0(TideField, MAX(n_fields, 1)); // not NULL, even without names
   for (guint32 i = 0; i < n_fields; i++) {
     TideNameId id = fields[i].name_id;
     names->fields[i] = (TideField){.name_id = id, .name = tide_field_names_text(builder->names, id)};
@@ -548,7 +547,7 @@ tide_reading_builder_offer(TideReadingBuilder *builder, const TideReadingNames *
       names->n_outer_members != builder->n_outer_members || names->n_record != builder->n_record_fields ||
       builder->name_bytes + names->name_bytes > builder->max_name_bytes)
     return NULL;
-  // Names that were never learned are no array to point into.
+  // If no names were ever learned, the array may be NULL.
   const TideField *outer = builder->fields + builder->first_field;
   const TideField *record = names->fields + names->n_outer + names->n_own;
   if (!are_same_names(names->fields, outer, names->n_outer) ||
@@ -574,7 +573,7 @@ tide_reading_builder_take_offered(TideReadingBuilder *builder, const TideReading
 TideReading *
 tide_reading_builder_finish(TideReadingBuilder *builder, guint32 *ret_n_readings)
 {
-  /* Only now has the array of fields stopped growing. */
+  /* The array of fields has its final address only now. */
   const TideField *fields = builder->fields;
   for (guint32 i = 0; i < builder->n_readings; i++) {
     builder->readings[i].fields = fields;

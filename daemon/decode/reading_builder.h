@@ -18,7 +18,7 @@ G_BEGIN_DECLS
 
 typedef struct TideReadingBuilder TideReadingBuilder;
 
-#define TIDE_NAME_IS_OF_RECORD "the message has a field of a name that the record offers"
+#define TIDE_NAME_IS_OF_RECORD "the message has a field with the name of a record field"
 
 /* The names of a valid reading and what is known about them: their numbers, that none occurs twice, and the positions
  * of known names. They are valid for readings with the same names in the same order, after the same outer fields and

@@ -3,7 +3,7 @@
 #include "model/table/unit_change.h"
 #include "model/value_text.h"
 
-/* Times below are relative to now (RFC 8428, 4.5.3): 2^28 s. */
+/* Smaller times are relative to now (RFC 8428, 4.5.3): 2^28 s. */
 #define FIRST_ABSOLUTE_S (1 << 28)
 
 static const TideBytes base_names[TIDE_SENML_N_BASES] = {
@@ -12,7 +12,7 @@ static const TideBytes base_names[TIDE_SENML_N_BASES] = {
     [TIDE_SENML_BS] = TIDE_BYTES_LITERAL("bs"), [TIDE_SENML_BVER] = TIDE_BYTES_LITERAL("bver"),
 };
 
-/* What a base is for: bn is of n. */
+/* The name of the field to which a base applies: n for bn. */
 static TideBytes
 own_name(TideSenmlBase base)
 {
@@ -31,7 +31,7 @@ tide_senml_replaces(TideBytes name)
 /* ---- records ---- */
 
 typedef struct Record {
-  const TideField *own[TIDE_SENML_N_BASES]; /* n, t, u, v, s; NULL: not there */
+  const TideField *own[TIDE_SENML_N_BASES]; /* n, t, u, v, s; NULL: absent */
   gboolean has_other_value;                 /* a text, a boolean or bytes, or a sum */
   const TideField **fault;
   const char **detail;
@@ -67,7 +67,7 @@ read_record(TideSenml *senml, const TideField *fields, guint32 n_fields, Record 
 {
   for (guint32 i = 0; i < n_fields; i++)
     for (TideSenmlBase base = 0; base < TIDE_SENML_N_BASES; base++) {
-      /* A null is as if it were not there: formats with schemas have one in each record that says nothing. */
+      /* A null is treated as absent, because formats with schemas have nulls in records without a name or unit. */
       if (tide_bytes_equal(fields[i].name, base_names[base]) && is_there(&fields[i]))
         senml->bases[base] = fields[i];
       else if (base != TIDE_SENML_BVER && tide_bytes_equal(fields[i].name, own_name(base)))
@@ -81,10 +81,10 @@ static gboolean
 check_number(const Record *record, const TideField *field)
 {
   return !is_there(field) || field->kind == TIDE_VALUE_NUMBER ||
-         refuse(record, field, "it is no number, as SenML has it");
+         refuse(record, field, "it is not a number, as SenML requires");
 }
 
-/* @a and @b, exactly; none is 0. */
+/* Adds @a and @b exactly; neither is 0. */
 static gboolean
 add_numbers(const Record *record, TideBytes a, TideBytes b, TideBytes *ret_sum)
 {
@@ -105,17 +105,17 @@ text_of(const TideField *field)
   return is_there(field) ? field->text : TIDE_BYTES_EMPTY;
 }
 
-/* @base and the record's own, added. */
+/* The sum of @base and the record's own number. */
 static gboolean
 sum_of(const TideSenml *senml, const Record *record, TideSenmlBase base, TideBytes *ret_sum)
 {
   const TideField *of_base = &senml->bases[base], *own = record->own[base];
   return check_number(record, of_base) && check_number(record, own) &&
          (add_numbers(record, text_of(own), text_of(of_base), ret_sum) ||
-          refuse(record, is_there(of_base) ? of_base : own, "it is a number of too many digits to add"));
+          refuse(record, is_there(of_base) ? of_base : own, "it is a number with too many digits to add"));
 }
 
-/* Bases and the record's time, as seconds since 1970. */
+/* Resolves bases and the record's time, to seconds since 1970. */
 static gboolean
 time_of(const TideSenml *senml, const Record *record, gint64 record_ms, TideBytes *ret_time)
 {
@@ -130,18 +130,18 @@ time_of(const TideSenml *senml, const Record *record, gint64 record_ms, TideByte
     return refuse(record, &time, "it is relative to the record's time, which is not known");
   TideBytes record_time = tide_seconds_text(now, record_ms / 1000, (guint32)(record_ms % 1000) * 1000000);
   return add_numbers(record, *ret_time, record_time, ret_time) ||
-         refuse(record, &time, "it is a number of too many digits to add");
+         refuse(record, &time, "it is a number with too many digits to add");
 }
 
-/* The record's name or unit, and its base, are texts. */
+/* Joins the texts of the base and the record's name or unit. */
 static gboolean
 check_text(const Record *record, const TideField *field)
 {
   return !is_there(field) || field->kind == TIDE_VALUE_STRING ||
-         refuse(record, field, "it is no text, as SenML has it");
+         refuse(record, field, "it is not a text, as SenML requires");
 }
 
-/* Whether the record has such a number. A base value is one of its own where the record has no value at all. */
+/* Whether the record has the number. A base value applies only to a record without any other value. */
 static gboolean
 is_to_be_made(const Record *record, TideSenmlBase base, const TideField *of_base)
 {

@@ -3,8 +3,8 @@
 #include "decode/json_text.h"
 #include "util/json_writer.h"
 
-/* Texts of lists that are made for a message take at most this many times the largest message: a long name around many
- * short values must not fill the memory. */
+/* Texts built from the lists of a message take at most this many times the largest message. Otherwise a long name
+ * around many short values could exhaust the memory. */
 #define MADE_BYTES_FACTOR 8u
 
 void
@@ -71,7 +71,7 @@ check_text_size(TideShaper *shaper, gsize place)
                             "the JSON text of arrays takes too much memory");
 }
 
-/* @n_members: of what is open, with the one that begins. */
+/* @n_members: of the open container, including the new one. */
 static void
 write_comma(TideShaper *shaper, guint32 n_members)
 {
@@ -128,7 +128,7 @@ tide_shaper_begin(TideShaper *shaper, gsize place, TideBytes name, gboolean is_o
   TideArrayForm form = shaper->options->arrays;
   if (is_member && !is_object && form == TIDE_ARRAY_REJECT && !shaper->is_spoiled) {
     shaper->reject->remedy =
-        "let 'readings.arrays' be json (one field, its JSON text) or index (a field for each item)";
+        "set 'readings.arrays' to json (one field, its JSON text) or index (a field for each item)";
     if (!tide_shaper_bad_value(shaper, TIDE_REJECT_TYPE, place, name, "an array"))
       return FALSE;
   }

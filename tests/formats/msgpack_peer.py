@@ -93,7 +93,7 @@ def decode(config: str, message: bytes) -> list[Reading]:
         raise Refused("nothing")
     if isinstance(values[0], list) and not isinstance(values[0], Members):
         if len(values) > 1:
-            raise Refused("bytes behind the array")
+            raise Refused("bytes after the array")
         values = values[0]
     readings = []
     for value in values:

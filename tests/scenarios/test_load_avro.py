@@ -121,7 +121,7 @@ class LoadAvro(LoadCase):
                 ("cut", whole[:-30], "it ends within a block, like a truncated copy; everything before is loaded"),
                 ("marker", whole[:-16] + bytes(16), "a block does not end with the sync marker of the file's header"),
                 ("codec", head("xz") + blocks(0, 10), "with the codec 'xz'; supported are null, deflate, zstandard and snappy"),
-                ("lines", lines(0, 10), "it does not begin as an object container of Avro does"),
+                ("lines", lines(0, 10), "it does not begin like an Avro object container"),
                 ("strings", head(schema=["null", "string"]) + blocks(0, 10), "its schema cannot be used")):
             with self.subTest(name):
                 self.assertIn(why, self.load(self.write(f"{name}.avro", data), exit_code=65))

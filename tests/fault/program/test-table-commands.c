@@ -414,7 +414,7 @@ PROGRAM_TEST("/table-commands/explain-tells-a-remedy-of-what-is-wrong")
       {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"m/x\":1,\"x\":2}\n", "let one of the two have another name"},
       {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1,\"x\":2}\n", "let senders name each field once"},
       {EPOCH ", arrays: reject", "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":[1]}\n",
-       "let 'readings.arrays' be json"},
+       "set 'readings.arrays' to json"},
       {BERLIN, "", "{\"host\":\"h\",\"ts\":\"2026-03-29 02:30\",\"x\":1}\n", "the zone's clocks skip this hour"},
       {BERLIN, "", "{\"host\":\"h\",\"ts\":\"next week\",\"x\":1}\n",
        "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says"},
@@ -514,7 +514,7 @@ PROGRAM_TEST("/table-commands/explain-names-what-helps-by-the-cause")
 {
   static const char each[] = "each: list, " EPOCH;
   assert_prints(explain_one(fixture, each, "", "{\"host\":\"o\",\"list\":[{\"host\":\"i\",\"ts\":1501028163000}]}\n"),
-                "\n  remedy: it stands around the list of readings as well as in them: 'readings.outer_prefix' puts");
+                "\n  remedy: it is both around the list of readings and in them: 'readings.outer_prefix' adds");
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"o\",\"ts\":1501028163000,\"host\":\"i\"}\n"),
                 "\n  remedy: let senders name each field once");
   static const char text[] = "\"{\\\"host\\\":\\\"h\\\",\\\"ts\\\":1501028163000,\\\"x\\\":1}\"\n";

@@ -54,17 +54,17 @@ TEST("/avro-schema/faults")
     const char *text;
     const char *fault;
   } cases[] = {
-      {"", "no JSON"},
-      {"{'type':'record'", "no JSON"},
-      {"'int'", "no records"},
-      {"{'type':'array','items':'string'}", "no records"},
+      {"", "not JSON"},
+      {"{'type':'record'", "not JSON"},
+      {"'int'", "not records"},
+      {"{'type':'array','items':'string'}", "not records"},
       {"5", "neither a name"},
       {"{}", "has no 'type'"},
       {"[]", "no types"},
       {"[['null']]", "another union"},
-      {"'foo'", "'foo' is not one of Avro's"},
+      {"'foo'", "'foo' is neither an Avro type"},
       {"{'type':'record','fields':[]}", "no 'name'"},
-      {"{'type':'record','name':'R'}", "no list 'fields'"},
+      {"{'type':'record','name':'R'}", "no 'fields' list"},
       {"{'type':'record','name':'R','fields':[5]}", "no 'name'"},
       {"{'type':'record','name':'R','fields':[{'name':'x'}]}", "of the field 'x', there is no 'type'"},
       {"{'type':'record','name':'R','fields':[{'name':'x','type':{'type':'record','name':'R','fields':[]}}]}",
@@ -74,10 +74,10 @@ TEST("/avro-schema/faults")
        "of the field 'x/y', the type 'foo'"},
       {"{'type':'record','name':'a.R','fields':[{'name':'x','type':{'type':'fixed','name':'b.F','size':1}},"
        "{'name':'y','type':'F'}]}",
-       "'F' is not"},
+       "'F' is neither"},
       {"{'type':'fixed','name':'F','size':-1}", "no 'size'"},
-      {"{'type':'enum','name':'F'}", "no list 'symbols'"},
-      {"{'type':'enum','name':'F','symbols':[1]}", "is no text"},
+      {"{'type':'enum','name':'F'}", "no 'symbols' list"},
+      {"{'type':'enum','name':'F','symbols':[1]}", "is not a text"},
       {"{'type':'map'}", "the map has no 'values'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -131,5 +131,5 @@ TEST("/avro-schema/container")
   g_assert_nonnull(schema);
   tide_avro_schema_free(schema);
   g_assert_null(tide_avro_schema_of_file(tide_bytes(head.data, head.len - 1), &error));
-  g_assert_nonnull(strstr(error->message, "its head is too long, or cut"));
+  g_assert_nonnull(strstr(error->message, "its head is too long or truncated"));
 }

@@ -205,7 +205,7 @@ TEST("/avro-walk/what-takes-no-bytes-takes-no-time")
   g_auto(DecoderFixture) fixture = decoder_fixture_of(TIDE_FORMAT_AVRO);
   fixture.options.schema = schema_of(RECORD_OF("{'type':'array','items':'null'}"));
   g_assert_false(decoder_fixture_decode(&fixture, TIDE_BYTES_LITERAL("\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01")));
-  g_assert_cmpstr(fixture.reject.detail, ==, "too many values that take no bytes");
+  g_assert_cmpstr(fixture.reject.detail, ==, "too many values without bytes");
   tide_avro_schema_free(fixture.options.schema);
 }
 

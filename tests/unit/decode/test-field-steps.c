@@ -92,24 +92,23 @@ TEST("/field-steps/open-names-what-it-makes-by-into")
 
 TEST("/field-steps/open-refuses-what-is-no-object")
 {
-  CHECK(
-      "  fields: [{ open: o }]\n",
-      {"{\"o\":\"x\"}", "a value of a kind that is declared as 'reject': 'o' is no JSON object, which alone can be "
-                        "opened, got 'x'"},
-      {"{\"o\":\"\"}",
-       "a value of a kind that is declared as 'reject': 'o' is no JSON object, which alone can be opened"},
-      {"{\"o\":\"[1]\"}", "a value of a kind that is declared as 'reject': 'o' is no JSON object, which alone can be "
-                          "opened, got '[1]'"},
-      {"{\"o\":1}", "a value of a kind that is declared as 'reject': 'o' is no text, and only a text can hold JSON to "
-                    "open, got '1'"},
-      {"{\"o\":[{}]}", "a value of a kind that is declared as 'reject': 'o' is no text, and only a text can hold JSON "
-                       "to open, got '[{}]'"},
-      {"{\"o\":\"{\\\"a\\\":}\"}", "not in the declared format: not a value, in 'o', got '{\"a\":}'"},
-      {"{\"o\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}", "the field appears twice, in 'o', got '{\"a\":1,\"a\":2}'"},
-      {"{\"o\":\"{}{}\"}", "a value of a kind that is declared as 'reject': 'o' is more than one JSON object, got "
-                           "'{}{}'"},
-      {"{\"o\":\"{\\\"a\\\":\\\"\\\\ud800\\\"}\"}",
-       "not valid UTF-8: an escape of half a character (a lone surrogate), in 'o', got '{\"a\":\"\\x5Cud800\"}'"});
+  CHECK("  fields: [{ open: o }]\n",
+        {"{\"o\":\"x\"}", "a value of a kind that is declared as 'reject': 'o' is not a JSON object, and only an "
+                          "object can be opened, got 'x'"},
+        {"{\"o\":\"\"}",
+         "a value of a kind that is declared as 'reject': 'o' is not a JSON object, and only an object can be opened"},
+        {"{\"o\":\"[1]\"}", "a value of a kind that is declared as 'reject': 'o' is not a JSON object, and only an "
+                            "object can be opened, got '[1]'"},
+        {"{\"o\":1}", "a value of a kind that is declared as 'reject': 'o' is not a text, and only a text can contain "
+                      "JSON to open, got '1'"},
+        {"{\"o\":[{}]}", "a value of a kind that is declared as 'reject': 'o' is not a text, and only a text can "
+                         "contain JSON to open, got '[{}]'"},
+        {"{\"o\":\"{\\\"a\\\":}\"}", "not in the declared format: not a value, in 'o', got '{\"a\":}'"},
+        {"{\"o\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}", "the field appears twice, in 'o', got '{\"a\":1,\"a\":2}'"},
+        {"{\"o\":\"{}{}\"}", "a value of a kind that is declared as 'reject': 'o' is more than one JSON object, got "
+                             "'{}{}'"},
+        {"{\"o\":\"{\\\"a\\\":\\\"\\\\ud800\\\"}\"}",
+         "not valid UTF-8: an escape of half a character (a lone surrogate), in 'o', got '{\"a\":\"\\x5Cud800\"}'"});
 }
 
 TEST("/field-steps/a-long-value-is-shown-in-part")
@@ -141,7 +140,7 @@ TEST("/field-steps/the-records-names-are-its-own")
       "/, into: [a, b] }]\n");
   for (gsize i = 0; i < G_N_ELEMENTS(messages); i++) {
     g_autofree char *outcome = outcome_of(&fixture, tide_bytes_of_string(messages[i]));
-    if (strstr(outcome, "the message has a field of a name that the record offers, in '$") == NULL)
+    if (strstr(outcome, "the message has a field with the name of a record field, in '$") == NULL)
       g_error("%s gave\n%s", messages[i], outcome);
   }
   g_autofree char *outcome = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"$x\":1,\"m\":[{\"n\":\"$y\",\"v\":2}]}"));
@@ -175,41 +174,40 @@ TEST("/field-steps/pivot-keeps-values-that-are-objects")
 
 TEST("/field-steps/pivot-refuses-what-has-no-names")
 {
-  CHECK(
-      "  fields: [{ pivot: m, name: n, value: [v] }]\n",
-      {"{\"m\":[{\"v\":1}]}", "a field that the key or the time needs is absent or null: an item of the list has no "
-                              "text or number as its name, in 'm', got '[{\"v\":1}]'"},
-      {"{\"m\":[{\"n\":true}]}", "a field that the key or the time needs is absent or null: an item of the list has "
-                                 "no text or number as its name, in 'm', got '[{\"n\":true}]'"},
-      {"{\"m\":5}",
-       "a value of a kind that is declared as 'reject': 'm' is no list, or text of one, of names and values, got '5'"},
-      {"{\"m\":\"{}\"}", "a value of a kind that is declared as 'reject': 'm' is no list, or text of one, of names and "
-                         "values, got '{}'"},
-      {"{\"m\":[1]}", "not in the declared format: an object was expected, in 'm', got '[1]'"},
-      {"{\"m\":[{\"n\":\"a\",\"v\":1},{\"n\":\"a\",\"v\":2}]}", "the field appears twice, in 'm/a'"});
+  CHECK("  fields: [{ pivot: m, name: n, value: [v] }]\n",
+        {"{\"m\":[{\"v\":1}]}", "a field that the key or the time needs is absent or null: an item of the list has no "
+                                "text or number as its name, in 'm', got '[{\"v\":1}]'"},
+        {"{\"m\":[{\"n\":true}]}", "a field that the key or the time needs is absent or null: an item of the list has "
+                                   "no text or number as its name, in 'm', got '[{\"n\":true}]'"},
+        {"{\"m\":5}", "a value of a kind that is declared as 'reject': 'm' is not a list of names and values, or the "
+                      "text of one, got '5'"},
+        {"{\"m\":\"{}\"}", "a value of a kind that is declared as 'reject': 'm' is not a list of names and values, or "
+                           "the text of one, got '{}'"},
+        {"{\"m\":[1]}", "not in the declared format: an object was expected, in 'm', got '[1]'"},
+        {"{\"m\":[{\"n\":\"a\",\"v\":1},{\"n\":\"a\",\"v\":2}]}", "the field appears twice, in 'm/a'"});
 }
 
 TEST("/field-steps/pivot-takes-two-lists")
 {
-  CHECK(
-      "  fields: [{ pivot: values, names: dsnames, into: \"\" }]\n",
-      {"{\"values\":[1,2.5],\"dsnames\":[\"rx\",\"tx\"]}", "rx=N:1 tx=N:2.5;"}, {"{\"values\":[],\"dsnames\":[]}", ";"},
-      {"{\"values\":[null,\"x\",true],\"dsnames\":[\"a\",1,1.5]}", "a=0: 1=S:x 1.5=B:true;"},
-      {"{\"values\":[1,2],\"dsnames\":[\"rx\"]}",
-       "a value of a kind that is declared as 'reject': 'values' is a list of another length than that of the names, "
-       "got '[1,2]'"},
-      {"{\"values\":[1]}", "a field that the key or the time needs is absent or null: the list of the names of its "
-                           "values is absent or null, in 'values', got '[1]'"},
-      {"{\"values\":[[1]],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no list "
-                                                 "of texts, numbers, booleans and nulls alone, got '[[1]]'"},
-      {"{\"values\":[1],\"dsnames\":[null]}", "a value of a kind that is declared as 'reject': 'dsnames' is a list in "
-                                              "which something is no text or number, got '[null]'"},
-      {"{\"values\":[{}],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no list "
-                                                "of texts, numbers, booleans and nulls alone, got "
-                                                "'[{}]'"},
-      {"{\"values\":\"[1]\",\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is no "
-                                                   "list of texts, numbers, booleans and nulls alone, got "
-                                                   "'[1]'"});
+  CHECK("  fields: [{ pivot: values, names: dsnames, into: \"\" }]\n",
+        {"{\"values\":[1,2.5],\"dsnames\":[\"rx\",\"tx\"]}", "rx=N:1 tx=N:2.5;"},
+        {"{\"values\":[],\"dsnames\":[]}", ";"},
+        {"{\"values\":[null,\"x\",true],\"dsnames\":[\"a\",1,1.5]}", "a=0: 1=S:x 1.5=B:true;"},
+        {"{\"values\":[1,2],\"dsnames\":[\"rx\"]}",
+         "a value of a kind that is declared as 'reject': 'values' is a list of a different length than the names, "
+         "got '[1,2]'"},
+        {"{\"values\":[1]}", "a field that the key or the time needs is absent or null: the list of the names of its "
+                             "values is absent or null, in 'values', got '[1]'"},
+        {"{\"values\":[[1]],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is not a "
+                                                   "list of only texts, numbers, booleans and nulls, got '[[1]]'"},
+        {"{\"values\":[1],\"dsnames\":[null]}", "a value of a kind that is declared as 'reject': 'dsnames' is a list "
+                                                "with an item that is not a text or number, got '[null]'"},
+        {"{\"values\":[{}],\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is not a "
+                                                  "list of only texts, numbers, booleans and nulls, got "
+                                                  "'[{}]'"},
+        {"{\"values\":\"[1]\",\"dsnames\":[\"a\"]}", "a value of a kind that is declared as 'reject': 'values' is not "
+                                                     "a list of only texts, numbers, booleans and nulls, got "
+                                                     "'[1]'"});
 }
 
 TEST("/field-steps/split-takes-parts-of-texts")
@@ -220,17 +218,18 @@ TEST("/field-steps/split-takes-parts-of-texts")
         {"{}", "$topic=S:site.a.b site=S:site rest=S:a.b;"});
   CHECK("  fields: [{ split: t, by: \"--\", into: [a, b] }]\n", {"{\"t\":\"x--y--z\"}", "a=S:x b=S:y--z;"},
         {"{\"t\":\"--\"}", "a=S: b=S:;"}, {"{\"u\":1}", "u=N:1;"}, {"{\"t\":null}", "t=0:;"},
-        {"{\"t\":\"x-y\"}", "a field that the key or the time needs is absent or null: the text that is split ends "
-                            "before this part, in 'b', got 'x-y'"},
+        {"{\"t\":\"x-y\"}",
+         "a field that the key or the time needs is absent or null: the text ends before this part, in 'b', got 'x-y'"},
         {"{\"t\":true}",
          "a value of a kind that is declared as 'reject': 't' is neither text nor number, and cannot be "
          "split, got 'true'"});
-  CHECK("  fields: [{ split: t, at: [4, 6], into: [y, _, d] }]\n", {"{\"t\":20261128}", "y=S:2026 d=S:28;"},
-        {"{\"t\":\"202611\"}", "y=S:2026 d=S:;"},
-        {"{\"t\":\"20261\"}", "a field that the key or the time needs is absent or null: the text that is split ends "
-                              "before this part, in 'd', got '20261'"},
-        {"{\"t\":\"202\\u00fc1128\"}",
-         "not valid UTF-8: a position is inside of a character, in 't', got '202\\xC3\\xBC1128'"});
+  CHECK(
+      "  fields: [{ split: t, at: [4, 6], into: [y, _, d] }]\n", {"{\"t\":20261128}", "y=S:2026 d=S:28;"},
+      {"{\"t\":\"202611\"}", "y=S:2026 d=S:;"},
+      {"{\"t\":\"20261\"}",
+       "a field that the key or the time needs is absent or null: the text ends before this part, in 'd', got '20261'"},
+      {"{\"t\":\"202\\u00fc1128\"}",
+       "not valid UTF-8: a position is inside a character, in 't', got '202\\xC3\\xBC1128'"});
 }
 
 TEST("/field-steps/decimals-are-exact")
@@ -243,11 +242,13 @@ TEST("/field-steps/decimals-are-exact")
         {"{\"p\":\"f///////////////\"}", "p=N:0.000000000000000000000000000000039614081257132168796771975167;"});
   CHECK("  fields: [{ decimal: p, scale: 0 }]\n", {"{\"p\":\"AQ==\"}", "p=N:1;"}, {"{\"p\":\"gA==\"}", "p=N:-128;"},
         {"{\"p\":\"AIA=\"}", "p=N:128;"},
-        {"{\"p\":1}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got '1'"},
-        {"{\"p\":\"AQ\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got 'AQ'"},
-        {"{\"p\":\"A===\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got 'A==='"},
-        {"{\"p\":\"\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64"},
-        {"{\"p\":\"A-_=\"}", "a value of a kind that is declared as 'reject': 'p' is no decimal in base64, got 'A-_='"},
+        {"{\"p\":1}", "a value of a kind that is declared as 'reject': 'p' is not a decimal in base64, got '1'"},
+        {"{\"p\":\"AQ\"}", "a value of a kind that is declared as 'reject': 'p' is not a decimal in base64, got 'AQ'"},
+        {"{\"p\":\"A===\"}",
+         "a value of a kind that is declared as 'reject': 'p' is not a decimal in base64, got 'A==='"},
+        {"{\"p\":\"\"}", "a value of a kind that is declared as 'reject': 'p' is not a decimal in base64"},
+        {"{\"p\":\"A-_=\"}",
+         "a value of a kind that is declared as 'reject': 'p' is not a decimal in base64, got 'A-_='"},
         {"{\"p\":\"fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==\"}",
          "a number that cannot be kept exactly: a decimal of more than 64 bytes, in 'p', got "
          "'fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=='"});
@@ -280,11 +281,12 @@ TEST("/field-steps/senml-resolves-base-fields")
       {"{\"n\":\"x\",\"t\":268435456,\"v\":1}", "n=S:x t=N:268435456 v=N:1;"},
       {"{\"n\":\"x\",\"v\":12e1}", "n=S:x t=N:1795871383.123 v=N:120;"},
       {"{\"n\":\"x\",\"v\":9007199254740993.000000001}", "n=S:x t=N:1795871383.123 v=N:9007199254740993.000000001;"},
-      {"{\"n\":\"x\",\"v\":\"1\"}", "a number that cannot be kept exactly: 'v' is no number, as SenML has it, got '1'"},
-      {"{\"n\":1}", "a number that cannot be kept exactly: 'n' is no text, as SenML has it, got '1'"},
+      {"{\"n\":\"x\",\"v\":\"1\"}",
+       "a number that cannot be kept exactly: 'v' is not a number, as SenML requires, got '1'"},
+      {"{\"n\":1}", "a number that cannot be kept exactly: 'n' is not a text, as SenML requires, got '1'"},
       {"[{\"bv\":1e40,\"v\":1e-30}]",
-       "a number that cannot be kept exactly: 'bv' is a number of too many digits to add, got '1e40'"},
-      {"{\"v\":1e999999999999}", "a number that cannot be kept exactly: 'v' is a number of too many digits to add, "
+       "a number that cannot be kept exactly: 'bv' is a number with too many digits to add, got '1e40'"},
+      {"{\"v\":1e999999999999}", "a number that cannot be kept exactly: 'v' is a number with too many digits to add, "
                                  "got '1e999999999999'"});
 }
 
@@ -303,7 +305,7 @@ TEST("/field-steps/a-bad-reading-of-senml-rejects-the-message")
 {
   CHECK("  on_bad_reading: reading\n  fields: [{ resolve: senml }]\n",
         {"[{\"bn\":\"a\",\"v\":\"x\"},{\"n\":\"b\",\"v\":1}]",
-         "a number that cannot be kept exactly: 'v' is no number, as SenML has it, got 'x'"},
+         "a number that cannot be kept exactly: 'v' is not a number, as SenML requires, got 'x'"},
         {"[{\"n\":\"a\",\"v\":1},{\"bn\":\"a\",\"v\":1,\"v\":2},{\"n\":\"b\",\"v\":1}]",
          "the field appears twice, in 'v', in reading 1 of the message (from 0), at byte 37"});
 }
@@ -522,15 +524,14 @@ TEST("/field-steps/csv-as-loggers-write-it")
         {"// x,\"\n1,2,3\n//\n\n4,5,6", "a=N:1 b=N:3;a=N:4 b=N:6;"},
         {"1,2", "not in the declared format: fewer values than "
                 "there are columns, at byte 3"},
-        {"//x", "the message is empty: no line but empty ones, and those that are passed over, at byte 0"});
+        {"//x", "the message is empty: only empty and skipped lines, at byte 0"});
   CHECK("  format: csv\n  csv: { header: true, skip_lines: 1, skip_after_header: 1, comment: \"#\" }\n",
         {"Logger 7\n# c\na,b,\n#d\nV,A,\n1,2,3\n", "a=N:1 b=N:2;"},
-        {"Logger 7\na,b,\nV,A,\n",
-         "not in the declared format: its only line was taken for the names of the columns: where "
-         "messages have no such line, name them with 'csv.columns', at byte 0"});
+        {"Logger 7\na,b,\nV,A,\n", "not in the declared format: its only line was read as the names of the columns: if "
+                                   "messages have no such line, name them with 'csv.columns', at byte 0"});
   CHECK("  format: csv\n  csv: { columns: [a, b, c], trim: true }\n", {" x y ,\t1 ,  ", "a=S:x y b=N:1 c=0:;"},
         {"a, \" q,\"\"\" ,true ", "a=S:a b=S: q,\" c=B:true;"},
-        {" \"a\" x,1,2", "not in the declared format: bytes behind the closing quote, in 'a', at byte 5"});
+        {" \"a\" x,1,2", "not in the declared format: bytes after the closing quote, in 'a', at byte 5"});
   CHECK("  format: csv\n  csv: { header: true, trim: true, delimiter: \"\\t\" }\n", {"a\t b \n \t1", "a=0: b=N:1;"});
   CHECK("  format: csv\n  csv: { columns: [a, b, c], delimiter: \";\", decimal_comma: true }\n",
         {"1,5;-0,25;15", "a=N:1.5 b=N:-0.25 c=N:15;"}, {"1,2,3;1,;,5", "a=S:1,2,3 b=S:1, c=S:,5;"},

@@ -316,7 +316,7 @@ TEST("/formats/a-record-that-begins-as-a-frame-does-has-none")
   fixture.options.schema = schema;
   g_autofree char *outcome = decoder_fixture_outcome(&fixture, TIDE_BYTES_LITERAL(FRAME "{}"));
   g_assert_cmpstr(outcome, ==, "parse@1");
-  g_assert_nonnull(strstr(fixture.reject.detail, "bytes behind the record"));
+  g_assert_nonnull(strstr(fixture.reject.detail, "bytes after the record"));
   tide_avro_schema_free(schema);
 }
 

@@ -62,13 +62,13 @@ TEST("/msgpack-value/others")
   } cases[] = {
       {{NULL, 0}, "does not begin as a map, at byte 0"},
       {TIDE_BYTES_LITERAL("\x90"), "does not begin as a map, at byte 0"},
-      {TIDE_BYTES_LITERAL("\x81\xA1n\xC1"), "begins no value, at byte 3"},
-      {TIDE_BYTES_LITERAL("\x81\xA1n"), "ends in the middle of a value, at byte 3"},
+      {TIDE_BYTES_LITERAL("\x81\xA1n\xC1"), "cannot begin a value, at byte 3"},
+      {TIDE_BYTES_LITERAL("\x81\xA1n"), "ends within a value, at byte 3"},
       {TIDE_BYTES_LITERAL("\x80\x80"), "bytes after the map, at byte 1"},
       {TIDE_BYTES_LITERAL("\xDE\0\x11"), "too many members"},
       {TIDE_BYTES_LITERAL("\xDF\xFF\xFF\xFF\xFF"), "too many members"},
       {TIDE_BYTES_LITERAL("\x81\xA1n\x91\x91\x91\x91\x01"), "nested too deeply"},
-      {TIDE_BYTES_LITERAL("\x81\xA1n\xDD\xFF\xFF\xFF\xFF\x01"), "ends in the middle of a value, at byte 9"},
+      {TIDE_BYTES_LITERAL("\x81\xA1n\xDD\xFF\xFF\xFF\xFF\x01"), "ends within a value, at byte 9"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;

@@ -116,7 +116,7 @@ TEST("/protobuf-walk/faults-and-their-places")
   static const HexCase cases[] = {
       {"00", "parse@0"},
       {"07", "parse@0"},
-      {"0c", "parse@0"},         /* the end of a group that was not begun */
+      {"0c", "parse@0"},         /* the end of a group that has not begun */
       {"ffffffff7f", "parse@0"}, /* a tag of more than 32 bits */
       {"ffffffffff01", "parse@0"},
       {"2005208080", "parse@3"},
@@ -243,11 +243,11 @@ refuse_set(const char *hex, const char *message, const char *what)
 
 TEST("/protobuf-walk/descriptor-sets-that-are-refused")
 {
-  refuse_set("", "M", "no descriptor set");
-  refuse_set("ff", "M", "no descriptor set");
+  refuse_set("", "M", "not a descriptor set");
+  refuse_set("ff", "M", "not a descriptor set");
   refuse_set("0a080a0161"
              "1a03622e70",
-             "M", "lacks the file b.p: write it anew with protoc --include_imports");
+             "M", "does not contain the file b.p: write it again with protoc --include_imports");
   refuse_set("0a080a016122030a014d", "N", "no message 'N' (its last file has M)");
   refuse_set("0a0d0a016122030a014d22030a014d", "M", "cannot be used: a: M: ");
 }
@@ -299,7 +299,8 @@ TEST("/protobuf-walk/chain-of-types")
   check_with(&fixture, &good, 1);
   append_chain(&long_chain, 10000);
   g_assert_null(tide_protobuf_schema_new(tide_buffer_bytes(&long_chain), "M0", TIDE_FRAMING_NONE, &error));
-  g_assert_cmpstr(error->message, ==, "it has more than 10000 messages: write one with the files that it takes");
+  g_assert_cmpstr(error->message, ==,
+                  "it has more than 10000 messages: write a set with only the files that are needed");
 }
 
 TEST("/protobuf-walk/any-prefix-and-any-byte")

@@ -233,7 +233,7 @@ TEST("/hostile")
   assert_problem(&marked, 1, "a block does not end with the sync marker of the file's header");
   g_auto(TideBuffer) other = {0};
   tide_buffer_append_bytes(&other, TIDE_BYTES_LITERAL("{\"host\":1}\n"));
-  assert_problem(&other, 0, "it does not begin as an object container of Avro does");
+  assert_problem(&other, 0, "it does not begin like an Avro object container");
 }
 
 /* A block of little that becomes much, in every codec. */

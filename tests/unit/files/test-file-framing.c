@@ -149,7 +149,7 @@ TEST("/msgpack")
                  "a\x01\x01\x92\x80\x80",
                  "[\\x81\\xA1a\\x01]1[\\x01]1[\\x92\\x80\\x80]1");
   ASSERT_RECORDS(msgpack, "\x80\x81\xA1", "[\\x80]1 cut off");
-  ASSERT_RECORDS(msgpack, "\x80\xC1", "[\\x80]1 it has a byte that begins no value, at byte 0");
+  ASSERT_RECORDS(msgpack, "\x80\xC1", "[\\x80]1 it has a byte that cannot begin a value, at byte 0");
   /* A length that is not there is awaited no longer than a record may be. */
   ASSERT_RECORDS(msgpack,
                  "\xDF\xFF\xFF\xFF\xFF"

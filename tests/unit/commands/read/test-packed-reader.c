@@ -120,7 +120,7 @@ TEST("/packed-reader/json-that-is-no-object")
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("[{}]"), "does not start with '{'");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("17"), "does not start with '{'");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("\x81\xA1p\x01"), "does not start with '{'");
-  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1"), "the text ends in the middle");
+  assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1"), "the text is truncated");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1}{\"a\":2}"), "more readings");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1} x"), "at byte 8");
   assert_refused(TIDE_PACK_JSON, TIDE_BYTES_LITERAL("{\"a\":1,\"a\":2}"), "appears twice");
@@ -134,7 +134,7 @@ TEST("/packed-reader/msgpack-that-is-no-map")
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("{\"a\":1}"), "does not begin as a map");
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\x01\x01"), "name of member 0 (from 0) is not a text");
   assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p\x91\x81\x90\x01"), "arrays or maps as names");
-  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p"), "ends in the middle");
+  assert_refused(TIDE_PACK_MSGPACK, TIDE_BYTES_LITERAL("\x81\xA1p"), "ends within a value");
 }
 
 /* A text of characters that are hard on one of the forms. */
