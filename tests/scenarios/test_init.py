@@ -101,7 +101,7 @@ def test_shapes(scene: Scene) -> None:
     missing = scene.run("init", "no-such-file.jsonl", "-c", "missing.yaml", code=74)
     assert "cannot open 'no-such-file.jsonl'" in missing, missing
     refused = scene.run("init", "-c", "shape-0.yaml", text=lines, code=74)
-    assert "is there already" in refused, refused
+    assert "already exists" in refused, refused
     assert (scene.directory / "shape-0.yaml").read_bytes() == before
     for text, code in ((f'{{"host":"a","ts":{NOW_MS}}}', 65), ('{"host":"a"', 65), ('{"host":"a","v":1}', 65),
                        (f'{{"host":"a","ts":"{iso(NOW_MS)[:19]}","v":1}}', 64)):
@@ -142,7 +142,7 @@ def test_forms(scene: Scene) -> None:
     said = scene.run("init", "--each", "data/obs", "-c", "file.yaml", "each.json")
     assert "\nand 1 more: tidemark explain --offline -c file.yaml --whole < each.json\n" in said, said
     said = scene.run("init", "--each", "data/obs", "--key", "data/buoy", "-c", "one.yaml", text=message)
-    assert "2 values would be overwritten by another reading's of the same key and time" in said, said
+    assert "2 values would be overwritten by another reading with the same key and time" in said, said
     for words, code in ((["--columns", "a,b"], 64), (["--each", "a", "--format", "csv"], 64), (["--each", "none"], 65),
                         (["--format", "csv", "--time", iso(NOW_MS)], 64), (["--format", "csv"], 65),
                         (["--columns", "pump,,x,y", "--format", "csv", "--key", "pump", "--time", "$timestamp"], 78)):
@@ -158,8 +158,8 @@ def round_of_machines(rounds: int) -> str:
 
 def test_doubts(scene: Scene) -> None:
     """What the samples cannot tell is not taken unseen: machines that share their site's rows would be lost."""
-    for text, part in ((round_of_machines(1), "no value of 'machine' (text, 40 different) comes twice in these 40 readings"),
-                       (f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a","ts":{NOW_MS},"v":2}}\n', "of these 2 readings, 1 value would be overwritten")):
+    for text, part in ((round_of_machines(1), "no value of 'machine' (text, 40 different) repeats in these 40 readings"),
+                       (f'{{"host":"a","ts":{NOW_MS},"v":1}}\n{{"host":"a","ts":{NOW_MS},"v":2}}\n', "in these 2 readings, 1 value would be overwritten")):
         for words in ([], ["--yes"]):
             refused = scene.run("init", *words, "-c", "doubt.yaml", text=text, code=65)
             assert part in refused and not (scene.directory / "doubt.yaml").exists(), refused
@@ -321,7 +321,7 @@ def container_samples(scene: Scene) -> None:
              + varint(12) + run(records) + bytes(16))
     (scene.directory / "history.avro").write_bytes(whole)
     said = scene.run("init", "--format", "avro", "history.avro", "-c", "history.yaml")
-    assert f"METRIC  h0#{NOW_MS}\n" in said and "the schema is the one in 'history.avro'" in said, said
+    assert f"METRIC  h0#{NOW_MS}\n" in said and "the configuration uses the schema in 'history.avro'" in said, said
     assert f"  schema: {scene.directory}/history.avro\n" in (scene.directory / "history.yaml").read_text()
     scene.run("check", "--offline", "-c", "history.yaml")
     said = scene.run("load", "--dry-run", "-c", "history.yaml", "history.avro")
@@ -434,14 +434,14 @@ def test_terminal(scene: Scene) -> None:
     """Proposals are taken by Enter, a wrong answer is asked for again, and the end of the input writes nothing."""
     (scene.directory / "ask.jsonl").write_text(json.dumps({"rack": "r1", "host": "h1", "ts": NOW_MS, "made": NOW_MS - 5000, "v": 1}) + "\n")
     terminal = Terminal(scene, "init", "ask.jsonl", "-c", "ask.yaml", "--gateways", "h:9090")
-    terminal.answer("Field of the time; $timestamp is the record's own [ts]: ", "mad\n")
+    terminal.answer("Field of the time, or $timestamp for the record's own time [ts]: ", "mad\n")
     terminal.answer("did you mean 'made'?", "")
     terminal.answer("[ts]: ", "made\n")
-    terminal.answer("Fields of the row key, in their order, with commas [", "rack, host\n")
-    terminal.answer("Table of the history", "RACKS\n")
+    terminal.answer("Fields of the row key in order, separated by commas [", "rack, host\n")
+    terminal.answer("History table", "RACKS\n")
     terminal.answer("Kafka brokers [127.0.0.1:9092]: ", "\n")
     terminal.answer("Topic [metrics]: ", "hosts\n")
-    terminal.answer("Topic for what can never be written, or 'file' [file]: ", "letters\n")
+    terminal.answer("Topic for dead letters, or 'file' [file]: ", "letters\n")
     terminal.read_until("ask.yaml is written")
     assert "gateways [" not in terminal.said  # an option has said it
     assert terminal.end() == 0

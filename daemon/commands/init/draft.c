@@ -10,10 +10,10 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* Of names that an error lists. */
+/* Maximum number of names in an error. */
 #define SHOWN_NAMES 12u
 
-/* Of a value. */
+/* Maximum length of a value in an error. */
 #define SHOWN_BYTES 40u
 
 #define RECORD_TIME "$timestamp"
@@ -54,7 +54,7 @@ field_names(const TideInitDraft *draft)
   return g_string_free(names, FALSE);
 }
 
-/* NULL with the error set. */
+/* NULL with the error set: there is no such field. */
 static const TideSurveyField *
 find_field(const TideInitDraft *draft, const char *name, GError **error)
 {
@@ -74,7 +74,7 @@ find_field(const TideInitDraft *draft, const char *name, GError **error)
   return NULL;
 }
 
-/* The first that there is. */
+/* The first value that is present. */
 static const TideSurveyValue *
 first_value(const TideSurveyField *field)
 {
@@ -85,7 +85,7 @@ first_value(const TideSurveyField *field)
   return tide_survey_value(field, 0);
 }
 
-/* A list with objects in it, which is one value. (transfer full) (nullable): what to do with it */
+/* Advice if @field is a list of objects, which is a single value. (transfer full) (nullable) */
 static char *
 envelope_note(const TideInitDraft *draft)
 {
@@ -97,14 +97,14 @@ envelope_note(const TideInitDraft *draft)
     g_autofree char *word = tide_shell_word(field->name);
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
         memchr(value->text.data, '{', value->text.len) != NULL)
-      return g_strdup_printf("'%s' is a list of objects inside of a reading, and one value of it: where these are the "
-                             "readings, --each %s makes each of them one",
+      return g_strdup_printf("'%s' is a list of objects inside of a reading and would be one value: if the objects are "
+                             "readings, use --each %s",
                              field->shown, word);
   }
   return NULL;
 }
 
-/* Of a first line that is a reading. (transfer full) (nullable) */
+/* Advice if the first line seems to be a reading. (transfer full) (nullable) */
 static char *
 header_note(const TideInitDraft *draft)
 {
@@ -113,22 +113,22 @@ header_note(const TideInitDraft *draft)
   for (guint i = 0; has_header && i < draft->survey->fields->len; i++) {
     const TideSurveyField *field = draft->survey->fields->pdata[i];
     if (field->name[0] == '#' || draft->survey->fields->len == 1)
-      return g_strdup_printf("'%s' is taken for the names of the columns, as is the first line of each message: where "
-                             "lines stand before that, '--readings csv.skip_lines=1' passes over so many, and "
-                             "--readings \"csv.comment='#'\" over those that begin so",
+      return g_strdup_printf("'%s' is read as the names of the columns, like the first line of each message: if "
+                             "other lines precede it, '--readings csv.skip_lines=1' skips that many, and "
+                             "--readings \"csv.comment='#'\" skips comments",
                              field->shown);
     if (g_ascii_isdigit(field->name[0]))
-      return g_strdup_printf("'%s' is taken for the name of a column, as is all of the first line of each message: "
-                             "where that is a reading, name the columns with '--columns host,ts,...'",
+      return g_strdup_printf("'%s' is read as the name of a column, like the rest of the first line of each message: "
+                             "if that line is a reading, name the columns with '--columns host,ts,...'",
                              field->shown);
   }
   return NULL;
 }
 
-/* A name of fewer bytes is no time: epoch seconds of the year 2000 have nine digits. Columns may well be numbered. */
+/* A shorter name is not a time: epoch seconds of the year 2000 have nine digits, and columns may be numbered. */
 #define SHORTEST_TIME_BYTES 9u
 
-/* Whether a column that is to be the time is named by a time: the first line is a reading. */
+/* Whether the column chosen as the time has a time as its name, so that the first line is a reading. */
 static gboolean
 is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, TideErrorCode code, GError **error)
 {
@@ -136,11 +136,12 @@ is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, Ti
   if (decode->format != TIDE_FORMAT_CSV || decode->csv.columns != NULL || !g_ascii_isdigit(field->name[0]) ||
       strlen(field->name) < SHORTEST_TIME_BYTES || field->name[strspn(field->name, "0123456789-+:.,TZ ")] != '\0')
     return FALSE;
-  g_set_error(error, TIDE_ERROR, (int)code,
-              "'%s' is a time, and no name of the field that holds it: the first line of each message names the "
-              "columns, and here it is a reading; name them with '--columns host,ts,...', in the order of the values, "
-              "and the time by its name: '--time ts'",
-              field->shown);
+  g_set_error(
+      error, TIDE_ERROR, (int)code,
+      "'%s' is a time, and no name of a field: the first line of each message names the "
+      "columns, but here it is a reading; name the columns with '--columns host,ts,...', in the order of the values, "
+      "and the time with its column: '--time ts'",
+      field->shown);
   return TRUE;
 }
 
@@ -172,14 +173,14 @@ put_time(TideInitDraft *draft, const TideTimeGuess *guess)
     draft->proposal.zone = g_strdup(form->zone);
 }
 
-/* What could be the one time as well as another is not guessed. */
+/* Rejects a field whose values fit two time formats equally well. */
 static gboolean
 put_guess(TideInitDraft *draft, const TideTimeGuess *guess, GError **error)
 {
   if (guess->rival != NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "the samples of '%s' are times by the pattern '%s' and by '%s' alike: give one whose day is after the "
-                "12th of its month, or take '--time' '%s' and write the pattern into the configuration "
+                "the samples of '%s' match both time patterns '%s' and '%s': add a sample whose day is after the "
+                "12th of its month, or use '--time' '%s' and write the pattern into the configuration "
                 "(readings.time.pattern)",
                 guess->field->shown, guess->form->pattern, guess->rival->pattern, RECORD_TIME);
     return FALSE;
@@ -206,7 +207,7 @@ tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
                                                             tide_iso_time_print(tide_ns_to_ms(best->newest_ns), text));
   g_set_error(
       error, TIDE_ERROR, TIDE_ERROR_DATA,
-      "no field is plainly the time of the readings%s: name it with '--time FIELD'; or take the Kafka record's own "
+      "no field is plainly the time of the readings%s: name it with '--time FIELD', or use the Kafka record's own "
       "time with '--time' '%s'. The fields: %s%s%s",
       perhaps, RECORD_TIME, names, envelope != NULL ? "; " : "", envelope != NULL ? envelope : "");
   return FALSE;
@@ -245,14 +246,14 @@ tide_init_draft_set_time(TideInitDraft *draft, const char *name, GError **error)
   g_autofree char *value = tide_text_printable(tide_bytes(first.data, MIN(first.len, SHOWN_BYTES)));
   if (field->n_present < draft->survey->n_readings)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "'%s' is the time of only %u of %u readings: every reading needs one; take another field, or '%s', the "
+                "'%s' is the time of only %u of %u readings: every reading needs one; use another field, or '%s', the "
                 "Kafka record's own time",
                 field->shown, field->n_present, draft->survey->n_readings, RECORD_TIME);
   else
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_DATA,
-        "'%s' holds no time between 2000 and now in one of the known forms; the first is '%s'. A pattern for it goes "
-        "into 'readings.time.pattern' of a file that is made with '--time' '" RECORD_TIME "'",
+        "'%s' has no time between 2000 and now in a known format; the first value is '%s'. Write a pattern for it "
+        "to 'readings.time.pattern' in a file written with '--time' '" RECORD_TIME "'",
         field->shown, value);
   return FALSE;
 }
@@ -263,7 +264,7 @@ tide_init_draft_set_zone(TideInitDraft *draft, const char *zone, GError **error)
   g_autoptr(GTimeZone) known = g_time_zone_new_identifier(zone);
   if (known == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "there is no time zone '%s': say UTC, a name such as Europe/Berlin, "
+                "there is no time zone '%s': use UTC, a name such as Europe/Berlin, "
                 "or an offset such as +02:00",
                 zone);
     return FALSE;
@@ -293,8 +294,8 @@ put_key(TideInitDraft *draft, const GPtrArray *fields)
   draft->proposal.separator = g_strdup(tide_guess_separator(fields));
 }
 
-/* Whatever names a line stands in the key, though no sample has shown that it must: lines of one host and time that
- * tell of different things differ in it. Where lines have different tags, it is all of them. */
+/* Adds all fields that name a line, even if no sample requires them: lines with the same host and time, but about
+ * different things, differ in these. If lines have different tags, the text of all tags replaces them. */
 static void
 put_key_of_lines(TideInitDraft *draft, GPtrArray *fields)
 {
@@ -330,7 +331,7 @@ key_fields(const TideInitDraft *draft)
   return fields;
 }
 
-/* By the file as it would be written. */
+/* The number of values that the proposed file would lose. */
 static guint64
 count_lost(const TideInitDraft *draft)
 {
@@ -338,7 +339,7 @@ count_lost(const TideInitDraft *draft)
   return tide_init_try_proposal(&draft->proposal, draft->samples, draft->now_ms, &trial) ? trial.n_lost : 0;
 }
 
-/* As long as values of the samples would be lost by the key, and some field tells more of them apart. */
+/* Adds fields while the key would lose values of the samples and some field separates more of them. */
 static void
 add_what_tells_apart(TideInitDraft *draft, GPtrArray *fields)
 {
@@ -374,15 +375,14 @@ tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
     return TRUE;
   }
   g_autofree char *names = field_names(draft);
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_DATA,
-      "no field plainly names what was measured: say which do with '--key FIELD', once for each; where only the "
-      "record's key or topic does, '--key' '" RECORD_KEY "' or '--key' '$topic'. The fields: %s",
-      names);
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "no field plainly names what was measured: name the fields that do with '--key FIELD', once for each; if "
+              "only the record's key or topic does, '--key' '" RECORD_KEY "' or '--key' '$topic'. The fields: %s",
+              names);
   return FALSE;
 }
 
-/* The names of @fields behind @before each. (transfer full) */
+/* The names of @fields, each after @before. (transfer full) */
 static char *
 join_shown(const GPtrArray *fields, const char *before, const char *between)
 {
@@ -404,21 +404,20 @@ tide_init_draft_doubt_of_key(const TideInitDraft *draft, char **ret_remedy)
   guint n_readings = draft->survey->n_readings;
   if (n_lost > 0) {
     g_autofree char *lost = tide_count_of(n_lost, "value", NULL);
-    *ret_remedy = g_strdup_printf("name fields that tell them apart with '--key', once for each, or take it as it is "
+    *ret_remedy = g_strdup_printf("name fields that distinguish them with '--key', once for each, or accept the key "
                                   "with %s",
                                   said);
-    return g_strdup_printf("key '%s' is a guess: of these %u readings, %s would be overwritten by another one's of the "
-                           "same key and time",
+    return g_strdup_printf("key '%s' is a guess: in these %u readings, %s would be overwritten by another reading with "
+                           "the same key and time",
                            key, n_readings, lost);
   }
   const TideSurveyField *rival = tide_guess_key_rival(draft->survey, fields, draft->candidates);
   if (rival == NULL)
     return NULL;
   g_autofree char *word = tide_shell_word(rival->name);
-  *ret_remedy =
-      g_strdup_printf("if it names the thing, say --key %s, if it does not, %s, or give more samples", word, said);
-  return g_strdup_printf("key '%s' is a guess: no value of '%s' (%s, %u different) comes twice in these %u readings",
-                         key, rival->shown, tide_key_field_is_text(rival) ? "text" : "whole numbers",
+  *ret_remedy = g_strdup_printf("if it names the device, use --key %s, otherwise %s, or give more samples", word, said);
+  return g_strdup_printf("key '%s' is a guess: no value of '%s' (%s, %u different) repeats in these %u readings", key,
+                         rival->shown, tide_key_field_is_text(rival) ? "text" : "whole numbers",
                          tide_survey_n_distinct(rival), n_readings);
 }
 
@@ -486,23 +485,23 @@ tide_init_draft_notes(const TideInitDraft *draft)
   g_autofree char *lost = tide_count_of(n_lost, "value", NULL);
   if (n_lost > 0)
     g_ptr_array_add(notes,
-                    g_strdup_printf("%s would be overwritten by another reading's of the same key and time: '--key' "
-                                    "names more fields%s",
+                    g_strdup_printf("%s would be overwritten by another reading with the same key and time: '--key' "
+                                    "adds fields%s",
                                     lost,
                                     draft->proposal.decode->layout.each == NULL
                                         ? ""
-                                        : ", or one of them the column ('qualifier'; see JSON in "
+                                        : ", or make one of them the column ('qualifier'; see JSON in "
                                           "docs/configuration.md)"));
   g_autoptr(GPtrArray) fields = key_fields(draft);
   g_autofree char *unsure = tide_guess_key_unsure(draft->survey, fields, draft->candidates);
   g_autofree char *said = join_shown(fields, "--key ", " ");
   if (unsure != NULL && !draft->is_key_said)
     g_ptr_array_add(notes,
-                    g_strdup_printf("the key has no %s: things that differ in that alone share rows; '--key' again "
+                    g_strdup_printf("the key has no %s: devices that differ only in that share rows; '--key' again "
                                     "adds it to %s",
                                     unsure, said));
   if (!has_number(draft))
-    g_ptr_array_add(notes, g_strdup("no field holds a number: are these the messages that hold the readings?"));
+    g_ptr_array_add(notes, g_strdup("no field contains a number: are these the messages with the readings?"));
   char *envelope = envelope_note(draft);
   if (envelope != NULL)
     g_ptr_array_add(notes, envelope);
@@ -510,6 +509,6 @@ tide_init_draft_notes(const TideInitDraft *draft)
   if (header != NULL)
     g_ptr_array_add(notes, header);
   if (draft->survey->n_readings == 1)
-    g_ptr_array_add(notes, g_strdup("one reading shows no more than itself: give some of several things and times"));
+    g_ptr_array_add(notes, g_strdup("based on one reading only: give samples from several devices and times"));
   return notes;
 }

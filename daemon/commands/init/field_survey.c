@@ -2,8 +2,7 @@
 
 #include "commands/cli/output.h"
 
-/* Between values that are joined: no text of JSON that is shown holds it often, and a collision of joins only hides one
- * of readings. */
+/* Separates joined values: it is rare in displayed JSON text, and a collision only hides one reading. */
 #define JOINT '\x1f'
 
 static TideSurveyField *
@@ -105,7 +104,7 @@ tide_field_survey_add(TideFieldSurvey *survey, guint message, const TideReading 
   if (survey->n_readings >= TIDE_SURVEY_MAX_READINGS)
     return FALSE;
   for (guint32 i = 0; i < reading->n_fields; i++) {
-    /* A name with a NUL byte can stand in no file. */
+    /* A configuration file cannot contain a name with a NUL byte. */
     if (memchr(reading->fields[i].name.data, '\0', reading->fields[i].name.len) == NULL)
       note_value(survey, &reading->fields[i], i < reading->n_name_fields);
   }

@@ -5,7 +5,7 @@
 #include "commands/init/guess_time.h"
 #include "util/error.h"
 
-/* Of fields and of their values in the list of what was found. */
+/* Maximum number of fields listed. */
 #define LISTED_FIELDS 40u
 #define LISTED_BYTES 30u
 
@@ -44,7 +44,7 @@ list_fields(const TideInitDraft *draft)
     printf("and %u more fields\n", fields->len - LISTED_FIELDS);
 }
 
-/* Which is the event time, and what else could be. */
+/* Prints the event time and the alternatives. */
 static void
 list_times(const TideInitDraft *draft)
 {

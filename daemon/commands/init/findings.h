@@ -1,11 +1,11 @@
-/* What was found in the samples, as it is shown: each field, its first value, and what it is taken for. */
+/* Prints what was found in the samples: each field, its first value, and its use. */
 #pragma once
 
 #include "commands/init/draft.h"
 
 G_BEGIN_DECLS
 
-/* On standard output; what was left out on standard error. */
+/* On standard output; rejected messages on standard error. */
 void tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *draft);
 
 G_END_DECLS

@@ -5,13 +5,13 @@
 #define MAX_TEXT_BYTES 255u
 #define LONG_TEXT_BYTES 64u
 
-/* Of fewer readings it says nothing that all their values differ. */
+/* With fewer readings, the fact that all their values differ means nothing. */
 #define MANY_READINGS 8u
 
 #define MIN_SCORE 2
 
-/* What names mean. Things first: a field that is called so identifies what was measured, however many of them the
- * samples have. */
+/* Words in names, by meaning. Devices: a field with such a name identifies what was measured, whatever its number of
+ * values. */
 static const char *const names_of_things[] = {
     "id",      "host",    "hostname", "device",   "sensor",  "machine", "server",   "name",     "meter",
     "serial",  "asset",   "station",  "node",     "symbol",  "mac",     "imei",     "vehicle",  "plant",
@@ -19,12 +19,12 @@ static const char *const names_of_things[] = {
     "probe",   "pump",    "turbine",  "house",    "room",    "source",  "thing",    "key",      "eui",
     "dev",     "sn",      "model",    "product",  "itemid",  "pid",     "customer", "player",   "driver",
     "patient", "sku",     "isin",     "exchange", "cluster", "tenant",  "account",  NULL};
-/* Behind the name of a thing, what is meant of it; a number that is called so was measured. */
+/* After the name of a device, these mean a part of it; a number with such a name was measured. */
 static const char *const names_of_parts[] = {"user",  "port", "slot",      "shard",     "core", "disk",    "phase",
                                              "iface", "bus",  "interface", "container", "pod",  "process", NULL};
 static const char *const names_of_messages[] = {"message", "msg",         "request", "trace", "span",
                                                 "event",   "correlation", "session", NULL};
-/* What has many things: behind those in the key, where both could begin it. */
+/* Groups of many devices: in the key they follow the device if both could be first. */
 static const char *const names_of_groups[] = {"application", "app",          "template", "profile",
                                               "tenant",      "organization", "org",      "project",
                                               "group",       "customer",     "account",  NULL};
@@ -32,15 +32,15 @@ static const char *const names_of_properties[] = {
     "status",   "state", "unit", "units",  "version", "type",    "level", "quality", "value",     "text", "mode",
     "firmware", "count", "seq",  "reason", "comment", "battery", "power", "winddir", "direction", NULL};
 
-/* Of the long form, a reading for each value: what the value is of, beside the value; the second where there is none of
- * the first. */
+/* Long form, a reading per value: the field that names the value's metric, beside the value; the second list is for
+ * readings with none of the first. */
 static const char *const names_of_metrics[] = {
     "metric", "measurement", "parameter", "variable", "quantity",  "signal",   "item",  "point",     "property",
     "field",  "n",           "k",         "observed", "attribute", "register", "label", "measurand", NULL};
 static const char *const names_of_kinds[] = {"type", "kind", "code", "what", NULL};
 static const char *const names_of_values[] = {"value", "val", "v", "reading", "result", NULL};
 
-/* Values that tell of a state, or that none was measured, in whatever case: no thing is called so. */
+/* Values that are a state, or mean that nothing was measured, in upper or lower case: they do not name devices. */
 static const char *const words_of_states[] = {"nan",    "n/a",  "na",  "null",   "none",  "unknown", "ok",      "low",
                                               "high",   "on",   "off", "yes",    "no",    "true",    "false",   "open",
                                               "closed", "good", "bad", "normal", "error", "online",  "offline", NULL};
@@ -165,7 +165,7 @@ has_any(const GPtrArray *fields, const char *const *words)
   return FALSE;
 }
 
-/* Whether each reading has one value, and @field says of what. */
+/* Whether each reading has one value, and @field names its metric. */
 static gboolean
 says_of_what(const TideFieldSurvey *survey, const TideSurveyField *field, const GPtrArray *candidates)
 {
@@ -174,25 +174,25 @@ says_of_what(const TideFieldSurvey *survey, const TideSurveyField *field, const 
           (tide_survey_name_has(field->name, names_of_kinds) && !has_any(candidates, names_of_metrics)));
 }
 
-/* Whether @field is part of what a thing is called, whose other parts are @key: the samples cannot show that one would
- * do, since there is one alone of it; or they show that @key does not tell its values apart, which come again. */
+/* Whether @field is a part of a device's name, with @key as the other parts. Either it has only one value, so the
+ * samples cannot show whether it is needed; or @key does not separate its values, which repeat. */
 static gboolean
 is_part_of_name(const TideFieldSurvey *survey, TideSurveyField *field, GPtrArray *key, const GPtrArray *candidates)
 {
   if (strcmp(field->name, "id") == 0 && tide_field_survey_find(survey, "specversion") != NULL)
-    return FALSE; /* of a CloudEvent, which it names */
+    return FALSE; /* of a CloudEvent, which it identifies */
   if (!says_of_what(survey, field, candidates) &&
       !(could_name_a_thing(field) && is_named_as_part(field) && !tells_state(field)))
     return FALSE;
   guint n_before = tide_field_survey_n_distinct(survey, key), n_own = tide_survey_n_distinct(field);
-  n_own -= field->n_present < survey->n_readings ? 1 : 0; /* to lack it is no name */
+  n_own -= field->n_present < survey->n_readings ? 1 : 0; /* absence is not a name */
   g_ptr_array_add(key, field);
   guint n_with = tide_field_survey_n_distinct(survey, key);
   g_ptr_array_set_size(key, (gint)key->len - 1);
   return n_own == 1 || (n_with > n_before && n_own < survey->n_readings);
 }
 
-/* The best that every reading has. */
+/* The best candidate that every reading has. */
 static TideSurveyField *
 first_of(const GPtrArray *candidates)
 {

@@ -1,57 +1,57 @@
-/* Which fields of sample readings name the thing that was measured, and so stand in the row key. Pure. */
+/* Guesses which fields of sample readings name the device, for the row key. Pure. */
 #pragma once
 
 #include "commands/init/field_survey.h"
 
 G_BEGIN_DECLS
 
-/* More would make a key that nobody can ask for. */
+/* More fields would make a key that is impractical to query. */
 #define TIDE_KEY_GUESS_MAX_FIELDS 6u
 
 /**
- * tide_guess_key_candidates: the fields that can stand in a key: as text or as a whole number, short and in one line.
- * What some readings lack has a default there.
- * @times: (element-type TideTimeGuess): fields that are no candidates
- * For a field speaks that its name is one of a thing or an id, that it is text, and that values come again, as those of
- * things do, and of messages do not; against it, a name of a state or unit, or
- * a value that is the word of a state.
- * Returns: (transfer full) (element-type TideSurveyField): the best first
+ * tide_guess_key_candidates: find the fields that can be in a key: short, single-line texts or whole numbers. A field
+ * that some readings lack has a default in the key.
+ * @times: (element-type TideTimeGuess): fields that are not candidates
+ * A field scores higher if its name is a device's or an id, if it is text, and if its values repeat, like those of
+ * devices and unlike those of messages. It scores lower with a name of a state or unit, or a value that is a state.
+ * Returns: (transfer full) (element-type TideSurveyField): best first
  */
 GPtrArray *tide_guess_key_candidates(const TideFieldSurvey *survey, const GArray *times);
 
 /**
- * tide_guess_key: the best candidate that every reading has, and behind it those that identify, too, by their names,
- * and are the same in all samples, or are told apart by nothing before them. Returns: (transfer full) (element-type
- * TideSurveyField): empty when no candidate is good enough to be proposed
+ * tide_guess_key: select the best candidate that every reading has, and after it those whose names also identify and
+ * which either have one value in all samples, or repeat and separate more of them. Returns: (transfer full)
+ * (element-type TideSurveyField): empty if no candidate is good enough to be proposed
  */
 GPtrArray *tide_guess_key(const TideFieldSurvey *survey, const GPtrArray *candidates);
 
 /**
- * tide_guess_key_addition: the candidate that tells the most readings apart, behind what already does. Numbers do, too,
- * but as what was measured.
- * @used: (element-type TideSurveyField): key and time; as it was afterwards
- * Returns: (nullable): NULL: none tells more apart
+ * tide_guess_key_addition: find the candidate that separates the most readings in addition to @used. A number is
+ * considered only with a sufficient score, because it was probably measured.
+ * @used: (element-type TideSurveyField): key and time; unchanged on return
+ * Returns: (nullable): NULL: none separates more
  */
 TideSurveyField *tide_guess_key_addition(const TideFieldSurvey *survey, GPtrArray *used, const GPtrArray *candidates);
 
 /**
- * tide_guess_key_rival: what could name the thing as well as @key, and tells more of them apart: nothing says that it
- * does not, since none of its values comes twice. What is named as a message's, a state or a unit is none.
+ * tide_guess_key_rival: find a field that could name the device as well as @key and separates more readings. It cannot
+ * be excluded, because none of its values repeats. Fields with a name of a message, a state or a unit are not
+ * considered.
  * @key: (element-type TideSurveyField)
  * Returns: (nullable): the best of @candidates
  */
 const TideSurveyField *tide_guess_key_rival(const TideFieldSurvey *survey, const GPtrArray *key,
                                             const GPtrArray *candidates);
 
-/* What may name the thing, too, by a name that says nothing, and is not in @key: the samples do not show that it does
- * not.
- * @key: as it was afterwards. (transfer full) (nullable): names in quotes */
+/* Fields outside @key that may also name the device, with names that have no known meaning; the samples do not show
+ * that they do not.
+ * @key: unchanged on return. (transfer full) (nullable): names in quotes */
 char *tide_guess_key_unsure(const TideFieldSurvey *survey, GPtrArray *key, const GPtrArray *candidates);
 
-/* Whether not all its values are numbers, in quotes or not. */
+/* Whether some of its values are not numbers, quoted or not. */
 gboolean tide_key_field_is_text(const TideSurveyField *field);
 
-/* What stands between the parts: a character that no sample's value of @fields holds. NULL: each is held by some. */
+/* A separator of the key's parts: a character that no sample value of @fields contains. NULL: each one occurs. */
 const char *tide_guess_separator(const GPtrArray *fields);
 
 G_END_DECLS

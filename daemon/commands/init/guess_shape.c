@@ -3,13 +3,13 @@
 #include "config/yaml/yaml_text.h"
 #include "model/time/time_forms.h"
 
-/* Of a list: more are not looked at. */
+/* Further items of a list are ignored. */
 #define MAX_ITEMS 64u
 
-/* The field of the names of members that are times. */
+/* The new field for member names that are times. */
 #define NAME_OF_TIMES "time"
 
-/* What a sign is looked for in. */
+/* The context in which signs of a shape are searched for. */
 typedef struct Search {
   const TideFieldSurvey *survey;
   const GPtrArray *given;
@@ -42,7 +42,7 @@ field_at(const Search *search, guint index)
   return search->survey->fields->pdata[index];
 }
 
-/* The first value that is there. */
+/* The first value that is present. */
 static TideBytes
 first_text(const TideSurveyField *field, TideValueKind *ret_kind)
 {
@@ -65,7 +65,7 @@ yaml_of(const char *text)
   return g_string_free(out, FALSE);
 }
 
-/* @settings: (transfer full). FALSE: they were tried. */
+/* Records @settings as a guess: (transfer full). FALSE: they were tried before. */
 static gboolean
 propose(Search *search, char *settings)
 {
@@ -77,7 +77,7 @@ propose(Search *search, char *settings)
   return TRUE;
 }
 
-/* One more of the steps of `fields`. @step: (transfer full): in braces */
+/* Adds a step to `fields`. @step: (transfer full): in braces */
 static gboolean
 propose_step(Search *search, char *step)
 {
@@ -89,7 +89,7 @@ propose_step(Search *search, char *step)
          propose(search, g_strdup_printf("fields=%.*s, %s]", (int)strlen(before) - 1, before, own));
 }
 
-/* How much of @name stands before what follows its last '/', that with it. */
+/* The length of @name up to and including its last '/'. */
 static gsize
 prefix_of(const char *name)
 {
@@ -111,7 +111,7 @@ is_moment(TideBytes text)
 /* ---- lists ---------------------------------------------------------------------------------------------------------
  */
 
-/* The items of the list of scalars that @text begins with, quotes left out. 0: it is none, or too long. */
+/* Splits the list of scalars at the start of @text into unquoted items. 0: it is no such list, or too long. */
 static guint
 split_list(TideBytes text, TideBytes items[MAX_ITEMS])
 {
@@ -143,7 +143,7 @@ items_of(const TideSurveyField *field, TideBytes items[MAX_ITEMS])
   return kind == TIDE_VALUE_JSON ? split_list(text, items) : 0;
 }
 
-/* Also in quotes. */
+/* Also accepts numbers in quotes. */
 static gboolean
 is_number(TideBytes text)
 {
@@ -153,7 +153,7 @@ is_number(TideBytes text)
   return end > copy && *end == '\0';
 }
 
-/* The values of a list by their place: a time, names, and what was measured. NULL: none is a time. (transfer full) */
+/* Names for a list's values by position: a time, names, and measured values. NULL: no time. (transfer full) */
 static char *
 positions_of(TideBytes list)
 {
@@ -180,7 +180,7 @@ guess_positions(Search *search, const char *path, TideBytes list)
   return names != NULL && propose(search, g_strdup_printf("each=%s\npositions=[%s]", path, names));
 }
 
-/* A message that is no object: a list of values, or a text that may hold one of JSON. */
+/* A message that is not an object: a list of values, or a text that may contain JSON. */
 static gboolean
 guess_bare(Search *search, TideBytes message)
 {
@@ -190,7 +190,7 @@ guess_bare(Search *search, TideBytes message)
   return names != NULL && propose(search, g_strdup_printf("positions=[%s]", names));
 }
 
-/* The names of the members of the object that @text begins with. Returns: how many there are of these. */
+/* The names of the members of the object at the start of @text. Returns: their number */
 static guint
 members_of(TideBytes text, TideBytes names[MAX_ITEMS])
 {
@@ -215,7 +215,7 @@ members_of(TideBytes text, TideBytes names[MAX_ITEMS])
   return n;
 }
 
-/* Items that are a name and a value, and nothing else: each is a field. */
+/* Items that are only a name and a value: each becomes a field. */
 static gboolean
 guess_pivot(Search *search, const TideSurveyField *field, TideBytes items)
 {
@@ -232,7 +232,7 @@ guess_pivot(Search *search, const TideSurveyField *field, TideBytes items)
          propose_step(search, g_strdup_printf("{ pivot: %s, name: %s, value: %s, into: \"\" }", list, name, value));
 }
 
-/* Whether the message is a reading of its own: it has a time, and something else that is a number. */
+/* Whether the message is itself a reading: it has a time and another number. */
 static gboolean
 is_reading(const Search *search)
 {
@@ -248,7 +248,7 @@ is_reading(const Search *search)
   return n_times > 0 && n_numbers > 0;
 }
 
-/* Whether an item of the list is a value of something. */
+/* Whether an item of the list is a named value. */
 static gboolean
 has_value(TideBytes items)
 {
@@ -263,7 +263,8 @@ has_value(TideBytes items)
   return found;
 }
 
-/* The names of the first object in @field's list, one a line. NULL: it is no list of objects. (transfer full) */
+/* Returns the names of the first object in @field's list, one per line; NULL if it is not a list of objects. (transfer
+ * full) */
 static char *
 names_in_list(const TideSurveyField *field)
 {
@@ -281,7 +282,7 @@ names_in_list(const TideSurveyField *field)
   return g_string_free(names, FALSE);
 }
 
-/* Lists beside each other, whose objects are alike: what the lists are called is data. */
+/* Handles sibling lists of similar objects, whose names are data. */
 static gboolean
 guess_named_lists(Search *search)
 {
@@ -306,7 +307,7 @@ guess_named_lists(Search *search)
   return propose(search, g_strdup_printf("each=%s", path));
 }
 
-/* Lists of objects, each of which is a reading; or a name and a value, and a field of one. */
+/* Lists of objects, each of which is either a reading, or a name and a value for a field. */
 static gboolean
 guess_each(Search *search)
 {
@@ -329,7 +330,7 @@ guess_each(Search *search)
     if (guess_pivot(search, field, tide_bytes_from(text, at)))
       return TRUE;
     if (before == NULL && is_reading(search) && !has_value(tide_bytes_from(text, at)))
-      continue; /* what belongs to a reading, as the gateways that heard it */
+      continue; /* metadata of a reading, such as the gateways that received it */
     if (path == NULL || !propose(search, g_strdup_printf("each=%s", path)))
       continue;
     search->guess->instead = g_strdup_printf("each=%s\nouter_prefix=outer/", path);
@@ -338,7 +339,7 @@ guess_each(Search *search)
   return FALSE;
 }
 
-/* Lists of one length in one object: of which one is times, that are zipped; or names of the other's values. */
+/* Lists of one length in one object: one has times, so they are zipped; or one has the names of the other's values. */
 static gboolean
 guess_parallel(Search *search)
 {
@@ -394,7 +395,7 @@ guess_root(Search *search)
   return FALSE;
 }
 
-/* Texts that hold an object of JSON, and SenML's base fields. */
+/* Texts that contain a JSON object, and SenML's base fields. */
 static gboolean
 guess_steps(Search *search)
 {
@@ -414,7 +415,7 @@ guess_steps(Search *search)
   return has_base && has_value && propose_step(search, g_strdup("{ resolve: senml }"));
 }
 
-/* The next of @name's members of @prefix, as its bytes; FALSE: it is none, or has nothing inside. */
+/* The next of the members of @prefix in @name, with its length; FALSE: there is none, or it has nothing inside. */
 static gboolean
 member_of(const char *name, const char *prefix, TideBytes *ret_member, const char **ret_rest)
 {
@@ -427,8 +428,8 @@ member_of(const char *name, const char *prefix, TideBytes *ret_member, const cha
   return TRUE;
 }
 
-/* Whether the members of @prefix are named by data: by times, or with numbers in names of objects that are alike, or of
- * those that have a time each. @ret_field: what the names are. */
+/* Whether the member names of @prefix are data: times, or names with numbers whose objects are alike or have a time
+ * each. @ret_field: the field for these names. */
 static gboolean
 has_data_names(const Search *search, const char *prefix, const char **ret_field)
 {

@@ -1,34 +1,34 @@
-/* Where in the messages the readings are, and what is made of their fields: by the signs of the survey, one at a time.
- * Whether a guess is right, the samples show that are read by it. */
+/* Guesses where the readings are in messages, and the steps for their fields: by signs in the survey, one at a time.
+ * The caller verifies a guess by reading the samples with it. */
 #pragma once
 
 #include "commands/init/field_survey.h"
 
 G_BEGIN_DECLS
 
-/* Settings of `readings`, "NAME=YAML", one a line. */
+/* Settings of `readings`, "NAME=YAML", one per line. */
 typedef struct TideShapeGuess {
   char *settings; /* owned */
-  char *instead;  /* owned: those for when the samples are not read by these; NULL: none */
+  char *instead;  /* owned: alternative settings, if the samples cannot be read with the first; NULL: none */
 } TideShapeGuess;
 
 void tide_shape_guess_clear(TideShapeGuess *guess);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideShapeGuess, tide_shape_guess_clear)
 
 /**
- * tide_guess_shape: what the survey's fields show of the messages' shape, and is not in the way of what is said.
- * @unread: a message, where none could be read
+ * tide_guess_shape: guess one more setting from the survey's fields that does not conflict with @given.
+ * @unread: a message, if none could be read
  * @given: (element-type utf8): settings so far, "NAME=YAML"
- * @tried: (element-type utf8): settings that were guessed already, and did not read the samples
- * FALSE: nothing more.
+ * @tried: (element-type utf8): earlier guesses that did not read the samples
+ * FALSE: there are no more guesses.
  */
 gboolean tide_guess_shape(const TideFieldSurvey *survey, TideBytes unread, const GPtrArray *given,
                           const GPtrArray *tried, TideShapeGuess *ret_guess);
 
-/* The YAML of @name among @given; NULL: it is not there. */
+/* The YAML of @name in @given; NULL: absent. */
 const char *tide_shape_setting(const GPtrArray *given, const char *name);
 
 G_END_DECLS
 
-/* Whether numbers of CSV have a comma before their fraction: those of a field have, and none has a point. */
+/* Whether numbers of CSV have a decimal comma: the values of a field do, and no value has a decimal point. */
 gboolean tide_guess_decimal_comma(const TideFieldSurvey *survey);

@@ -3,13 +3,13 @@
 #include "commands/init/guess_time.h"
 #include "commands/tables/split_sample.h"
 
-/* With so many, the things of one region vary by about a third (the square root of 10). */
+/* With this many values, the number of devices per region varies by about a third (the square root of 10). */
 #define VALUES_PER_REGION 10u
 
-/* More are worth a sample of the topic: HBase splits regions that grow. */
+/* More regions are worth a sample of the topic; HBase also splits growing regions itself. */
 #define MAX_REGIONS 8u
 
-/* Of all readings: a value that comes again later does not move with the time. */
+/* The trend over all readings: a value that repeats later does not follow the time. */
 static TideSplitTrend
 trend_of(const TideSurveyField *first, const TideSurveyField *time, const TideTimeForm *form)
 {
@@ -43,11 +43,11 @@ tide_guess_splits(const TideSurveyField *first, const TideSurveyField *time, con
                                "they need.",
                                n_values, 2 * VALUES_PER_REGION, first->shown);
   else if (trend != TIDE_SPLIT_TREND_NONE)
-    *ret_why = g_strdup_printf("No 'splits' are proposed: in the samples, '%s' moves with the time, so that all that "
-                               "comes would fall into the %s region. 'tidemark init --salt N' spreads it.",
+    *ret_why = g_strdup_printf("No 'splits' are proposed: in the samples, '%s' follows the time, so that all "
+                               "new rows would be in the %s region. 'tidemark init --salt N' distributes them.",
                                first->shown, trend == TIDE_SPLIT_TREND_UP ? "last" : "first");
   else
-    *ret_why = g_strdup_printf("These part the %u different values of '%s' in the samples into %u equal shares.",
+    *ret_why = g_strdup_printf("These divide the %u different values of '%s' in the samples into %u equal shares.",
                                n_values, first->shown, n_regions);
   return points_of(first, trend == TIDE_SPLIT_TREND_NONE ? n_regions : 0);
 }

@@ -4,12 +4,12 @@
 #include "model/reading.h"
 
 #define DAY_NS (86400 * 1000 * TIDE_NS_PER_MS)
-#define AHEAD_NS (600 * 1000 * TIDE_NS_PER_MS) /* as readings.time.max_future */
+#define AHEAD_NS (600 * 1000 * TIDE_NS_PER_MS) /* like readings.time.max_future */
 
 static const char *const names_of_times[] = {"ts",       "t",      "time",  "timestamp", "at",    "date",
                                              "datetime", "moment", "clock", "when",      "epoch", "eventtime",
                                              "tst",      "stamp",  "dt",    NULL};
-/* Of those, the moment at which it was measured. */
+/* Among those, the words for the time of the measurement. */
 static const char *const names_of_measuring[] = {"measured",    "measurement", "sampled",     "sample",   "observed",
                                                  "observation", "acquired",    "acquisition", "recorded", "reading",
                                                  "data",        "phenomenon",  "sampletime",  "event",    "eventtime",
@@ -20,7 +20,7 @@ static const char *const names_of_other_moments[] = {
     "gateway",  "kafka",     "publish",  "published", "forwarded",   "stored", "modified", "last",      "report",
     "batch",    "ingestion", "producer", "transmit",  "transmitted", "end",    NULL};
 
-/* What the values of @field are in the form at @index. @ret_guess: its newest value, and whether they need a zone. */
+/* Parses the values of @field in the form at @index. @ret_guess: its newest value, and whether they need a zone. */
 static gboolean
 read_all(const TideSurveyField *field, guint index, gint64 now_ms, TideTimeGuess *ret_guess)
 {
@@ -49,7 +49,7 @@ score_of(const TideTimeGuess *guess, gint64 now_ms)
   score += tide_survey_name_has(guess->field->name, names_of_measuring) ? 1 : 0;
   score -= tide_survey_name_has(guess->field->name, names_of_other_moments) ? 2 : 0;
   score += ABS(age_ns) < DAY_NS ? 3 : age_ns < 365 * DAY_NS ? 1 : 0;
-  /* What lies ahead is the end of something, or is written by another zone's clocks. */
+  /* A time in the future is an end time, or was written in another time zone. */
   return score - (age_ns < -AHEAD_NS ? 3 : 0);
 }
 
@@ -62,7 +62,7 @@ tide_time_guess_ns(const TideSurveyField *field, const TideTimeForm *form, guint
   return tide_time_form_read(index, tide_survey_value(field, reading)->text, &ns, &needs_zone) ? ns : 0;
 }
 
-/* Whether the values of @field all are moments of one form, the first of those that fit. */
+/* Whether all values of @field are times of one form; uses the first form that fits. */
 static gboolean
 try_forms(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_guess)
 {
@@ -82,7 +82,7 @@ try_forms(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_guess)
   return ret_guess->form != NULL;
 }
 
-/* Whether readings of one message have different times in @field: it is theirs, and not that of their batch. */
+/* Whether readings of one message have different times in @field, so that it is not the time of a batch. */
 static gboolean
 tells_readings_apart(const TideFieldSurvey *survey, const TideSurveyField *field)
 {
@@ -93,7 +93,7 @@ tells_readings_apart(const TideFieldSurvey *survey, const TideSurveyField *field
   return FALSE;
 }
 
-/* Whether @name and @other stand in one object. */
+/* Whether @name and @other are members of one object. */
 static gboolean
 are_siblings(const char *name, const char *other)
 {
@@ -116,7 +116,7 @@ is_below(const TideSurveyField *field, gint64 end)
   return TRUE;
 }
 
-/* Seconds, and what is finer in a member beside them; "ms" is as often how long something took. */
+/* Finds a finer part of seconds in a member beside them; "ms" is excluded, because it is just as often a duration. */
 static void
 find_plus(const TideFieldSurvey *survey, TideTimeGuess *guess)
 {
@@ -142,7 +142,7 @@ find_plus(const TideFieldSurvey *survey, TideTimeGuess *guess)
   }
 }
 
-/* The form of @field's values, which are dates, or times of day, alone; NULL: they are neither, or it is not plain. */
+/* The form of @field's values if all are dates, or all times of day; NULL: neither, or it is ambiguous. */
 static const TideTimeForm *
 half_of(const TideSurveyField *field, gboolean is_date, gint64 now_ms)
 {
@@ -169,7 +169,7 @@ tide_guess_date(const TideSurveyField *field, gint64 now_ms, TideTimeGuess *ret_
   return ret_guess->form != NULL;
 }
 
-/* A date in one member and a time of day in another. */
+/* Finds a date in one member and a time of day in another. */
 static void
 add_halves(const TideFieldSurvey *survey, gint64 now_ms, GArray *guesses)
 {

@@ -1,4 +1,4 @@
-/* `tidemark init`: writes a configuration that is made from sample messages, and shows what becomes of one of them. */
+/* `tidemark init`: writes a configuration based on sample messages, and shows the rows of one of them. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -21,14 +21,14 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Of what is proposed where nothing is known: as in the sample of `check --print-defaults`. */
+/* Proposals for settings that the samples do not show: as in the sample of `check --print-defaults`. */
 #define BROKERS "127.0.0.1:9092"
 #define GATEWAYS "127.0.0.1:9090"
 #define TOPIC "metrics"
 #define GROUP "tidemark"
 #define TABLE "METRIC"
 
-/* Guesses of the messages' shape, more than any has signs. */
+/* Maximum number of guesses of the messages' shape; no message has signs for more. */
 #define MAX_SHAPES 12u
 
 #define MAX_SAMPLES 10000u
@@ -76,22 +76,22 @@ typedef struct InitOptions {
 
 typedef struct Init {
   const InitOptions *options;
-  const char *path;         /* of the file to make */
+  const char *path;         /* of the file to write */
   const char *samples_path; /* NULL: standard input, or the topic */
-  const char *properties;   /* as those of a proposal; NULL: none */
-  GPtrArray *said;          /* owned (element-type utf8): settings of `readings` */
-  GPtrArray *readings;      /* owned (element-type utf8): those, and what is guessed */
+  const char *properties;   /* like those of a proposal; NULL: none */
+  GPtrArray *said;          /* owned (element-type utf8): settings of `readings` from options */
+  GPtrArray *readings;      /* owned (element-type utf8): those, and the guessed ones */
   TideInitSamples *samples; /* owned */
   TideInitDraft draft;
-  gboolean is_container; /* samples_path is one of Avro */
+  gboolean is_container; /* samples_path is an Avro container */
   gboolean asks;
 } Init;
 
 /* ---- places --------------------------------------------------------------------------------------------------------
  */
 
-/* "name: value" lines of NAME=VALUE; a value in braces is YAML, which may name a secret's file. NULL: @given is empty,
- * or the error is set. (transfer full) */
+/* Converts NAME=VALUE to "name: value" lines; a value in braces is YAML, which may give the file of a secret. NULL:
+ * @given is empty, or the error is set. (transfer full) */
 static char *
 property_lines(const GPtrArray *given, GError **error)
 {
@@ -99,14 +99,14 @@ property_lines(const GPtrArray *given, GError **error)
   for (guint i = 0; i < given->len; i++) {
     const char *name = given->pdata[i], *equals = strchr(name, '=');
     if (equals == NULL || equals == name) {
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--kafka' takes NAME=VALUE, got '%s'", name);
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'--kafka' needs NAME=VALUE, got '%s'", name);
       return NULL;
     }
     g_autofree char *plain = g_strndup(name, (gsize)(equals - name));
     if (equals[1] != '{' && tide_secret_is_name(plain)) {
       g_set_error(
           error, TIDE_ERROR, TIDE_ERROR_USAGE,
-          "'--kafka' takes no secret as it is, which others could read: put it into a file (mode 0600), and say "
+          "'--kafka' accepts no secret value, which other users could read: put it into a file (mode 0600), and use "
           "'%s={ file: PATH }', or { credential: NAME } for one of systemd",
           plain);
       return NULL;
@@ -137,7 +137,7 @@ fill_places(const Init *init, TideInitProposal *proposal)
   proposal->readings = g_ptr_array_ref(init->readings);
 }
 
-/* As `check --offline` does. @path: of the file that @text is to become. NULL: what is wrong is printed. */
+/* Parses @text like `check --offline`. @path: of the file that @text is for. NULL: the fault has been printed. */
 static TideConfig *
 load_text(const char *path, const char *text, GPtrArray **ret_problems, GError **error)
 {
@@ -145,7 +145,7 @@ load_text(const char *path, const char *text, GPtrArray **ret_problems, GError *
   if (!tide_config_check_properties(config, *ret_problems)) {
     tide_config_problems_print(stderr, path, *ret_problems);
     g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_CONFIG,
-                        "what was said makes no configuration, so nothing is written");
+                        "the options and answers do not result in a valid configuration, so nothing is written");
     return NULL;
   }
   if (tide_kafka_check_clients(config, error))
@@ -154,8 +154,7 @@ load_text(const char *path, const char *text, GPtrArray **ret_problems, GError *
   return NULL;
 }
 
-/* Of a configuration that has nothing but the places: its connection to Kafka, and its schemas, are those of the file
- * to make. */
+/* Builds a configuration with only the locations: its Kafka connection and its schemas are those of the new file. */
 static TideConfig *
 load_places(const Init *init, const TideDecodeOptions *decode, const TideRegistrySettings *registry, GError **error)
 {
@@ -173,27 +172,27 @@ load_places(const Init *init, const TideDecodeOptions *decode, const TideRegistr
 /* ---- samples -------------------------------------------------------------------------------------------------------
  */
 
-/* As `load` does: each record of such a file is a message. */
+/* Reads the file like `load`: each of its records is a message. */
 static gboolean
 take_containers(const Init *init, TideConfig *config, GError **error)
 {
   return !init->is_container || tide_command_choose_source(config, NULL, error) != NULL;
 }
 
-/* The file of samples is the schema, too. */
+/* The sample file also contains the schema. */
 static gboolean
 names_own_schema(const Init *init)
 {
   return init->is_container && init->options->schema == NULL && init->options->registry.url == NULL;
 }
 
-/* Samples as the readings of a configuration say that is made of all that is known so far. Paths are from where the
- * command runs, and come back as absolute ones: the file to make may stand elsewhere, or be copied. NULL: what is said
- * of their form is wrong. */
+/* Reads samples with the `readings` options known so far. Relative paths are resolved against the current directory and
+ * returned as absolute paths, because the new file may be in another directory or be copied. NULL: options for their
+ * form are invalid. */
 static TideInitSamples *
 new_samples(const Init *init, GError **error)
 {
-  /* With csv.decimal_comma none is a mistake; the samples tell which. */
+  /* csv.decimal_comma requires another delimiter; the samples show which one */
   static char any_but_a_comma[] = ";";
   const InitOptions *options = init->options;
   gboolean is_own = names_own_schema(init), is_csv = options->format == TIDE_FORMAT_CSV;
@@ -225,8 +224,8 @@ begin_samples(Init *init, GError **error)
 {
   init->samples = new_samples(init, error);
   if (init->samples != NULL && names_own_schema(init))
-    tide_say("note: the schema is the one in '%s', which the configuration names: if that will not stay there, "
-             "keep its schema in a file of its own and name that with '--schema'",
+    tide_say("note: the configuration uses the schema in '%s': if you will move or delete that file, "
+             "keep its schema in a separate file and name that with '--schema'",
              init->samples_path);
   return init->samples != NULL;
 }
@@ -240,7 +239,7 @@ copy_settings(const GPtrArray *settings)
   return copy;
 }
 
-/* @settings: "NAME=YAML", one a line, in place of others of the same names. FALSE: somebody has said one of these. */
+/* Replaces settings of the same names by @settings: "NAME=YAML", one per line. FALSE: an option has set one of them. */
 static gboolean
 add_settings(const Init *init, GPtrArray *readings, const char *settings)
 {
@@ -257,7 +256,7 @@ add_settings(const Init *init, GPtrArray *readings, const char *settings)
   return TRUE;
 }
 
-/* Whether all samples can be read by @settings, too; then they are. */
+/* Applies @settings if all samples can also be read with them. */
 static gboolean
 try_settings(Init *init, const char *settings)
 {
@@ -278,7 +277,7 @@ try_settings(Init *init, const char *settings)
   return good;
 }
 
-/* Where the readings are in the messages, as far as the samples show it plainly, and are read by it. */
+/* Finds the readings in the messages, if the samples show them clearly and can be read accordingly. */
 static void
 guess_shape(Init *init)
 {
@@ -310,13 +309,13 @@ tell_shape(const Init *init)
       g_string_append_printf(guessed, "%s'%s: %s'", guessed->len > 0 ? ", " : "", name, equals + 1);
   }
   if (guessed->len > 0)
-    tide_say(
-        "note: the samples are read by the readings' %s: '--readings NAME=YAML' says it otherwise, '--as-is' takes "
-        "messages as they stand",
-        guessed->str);
+    tide_say("note: the samples are read by the 'readings' settings %s: '--readings NAME=YAML' changes them, "
+             "'--as-is' reads "
+             "messages without them",
+             guessed->str);
 }
 
-/* What `--readings` and `--each` say. */
+/* Applies `--readings` and `--each`. */
 static gboolean
 take_settings(Init *init, GError **error)
 {
@@ -325,7 +324,7 @@ take_settings(Init *init, GError **error)
   for (guint i = 0; i < options->readings->len; i++) {
     const char *setting = options->readings->pdata[i];
     if (strchr(setting, '=') == NULL || setting[0] == '=')
-      return tide_fail(error, TIDE_ERROR_USAGE, "'--readings' takes NAME=YAML, got '%s'", setting);
+      return tide_fail(error, TIDE_ERROR_USAGE, "'--readings' needs NAME=YAML, got '%s'", setting);
     g_ptr_array_add(init->said, g_strdup(setting));
   }
   if (options->each != NULL) {
@@ -337,7 +336,7 @@ take_settings(Init *init, GError **error)
   return TRUE;
 }
 
-/* Of a regular file: what is taken from a pipe is gone. */
+/* Whether it is a regular file, because a pipe can be read only once. */
 static gboolean
 begins_as_container(const char *path)
 {
@@ -364,7 +363,7 @@ read_text(Init *init, GError **error)
     tide_say("reading sample messages; end with Ctrl-D");
   gboolean ok = tide_init_samples_read_stream(init->samples, stream, name, init->options->count, error);
   if (stream == stdin)
-    clearerr(stdin); /* a terminal goes on behind its end */
+    clearerr(stdin); /* a terminal can continue after its end */
   else
     fclose(stream);
   return ok;
@@ -379,7 +378,7 @@ read_topic(Init *init, guint64 count, GError **error)
          tide_init_samples_read_topic(init->samples, &config->kafka, init->options->topic, count, error);
 }
 
-/* By the key that would be proposed. */
+/* The number of devices by the key that would be proposed. */
 static guint
 count_things(const Init *init)
 {
@@ -392,7 +391,7 @@ count_things(const Init *init)
   return has_key ? tide_init_draft_n_things(&draft) : 0;
 }
 
-/* Which part of the topic they show. */
+/* Prints which part of the topic the samples cover. */
 static void
 tell_span(const Init *init)
 {
@@ -415,7 +414,7 @@ tell_span(const Init *init)
     tide_say("samples: %s of %s, from %s to %s", messages, partitions, first, last);
 }
 
-/* As many messages as are asked for, or as are needed to see --devices. */
+/* Reads the requested number of messages, or as many as are needed to find --devices. */
 static gboolean
 read_enough(Init *init, GError **error)
 {
@@ -458,7 +457,7 @@ read_samples(Init *init, GError **error)
 /* ---- the draft -----------------------------------------------------------------------------------------------------
  */
 
-/* What only somebody can say is not taken unseen: things that share a key overwrite each other. */
+/* Rejects a doubtful key if nobody can confirm it, because devices that share a key would overwrite each other. */
 static gboolean
 guess_key(const Init *init, TideInitDraft *draft, GError **error)
 {
@@ -471,7 +470,7 @@ guess_key(const Init *init, TideInitDraft *draft, GError **error)
   return doubt == NULL;
 }
 
-/* What was found, where somebody is there to say it otherwise, else what was not. */
+/* Shows the findings if the operator can change them, else only the problems. */
 static gboolean
 fill_draft(Init *init, GError **error)
 {
@@ -494,14 +493,14 @@ fill_draft(Init *init, GError **error)
 /* ---- the proof -----------------------------------------------------------------------------------------------------
  */
 
-/* For a command that is shown. (transfer full) */
+/* Quotes @text for a displayed command. (transfer full) */
 static char *
 config_words(const char *path)
 {
   return tide_config_option(strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0 ? NULL : path);
 }
 
-/* One reading tells what all become; the others of its message are left to `explain`. */
+/* Shows the rows of one reading; `explain` shows the others of its message. */
 static void
 tell_unshown(const Init *init, const TideInitSample *sample, guint64 n_unshown)
 {
@@ -517,7 +516,7 @@ tell_unshown(const Init *init, const TideInitSample *sample, guint64 n_unshown)
   printf("and %s more: tidemark explain --offline%s%s%s\n", unshown, config, source, input);
 }
 
-/* Whether somebody has said what the time and the key are. */
+/* Whether options or answers have set the time and the key. */
 static gboolean
 is_said(const Init *init)
 {
@@ -533,14 +532,14 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
   if (sample == NULL) {
     g_set_error(
         error, TIDE_ERROR, TIDE_ERROR_DATA,
-        "no sample would become a row (%s), so nothing is written: take other samples, or say '--time' and '--key'",
-        trial.why != NULL ? trial.why : "they have no fields besides key and time");
+        "no sample would produce a row (%s), so nothing is written: use other samples, or set '--time' and '--key'",
+        trial.why != NULL ? trial.why : "they have only the fields of key and time");
     return FALSE;
   }
   if (trial.n_rejected > 0 && !is_said(init)) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "%u of the samples would be rejected, so nothing is written, the first one: %s; say '--time' and "
-                "'--key' if that is as it should be",
+                "%u of the samples would be rejected, so nothing is written, the first one: %s; set '--time' and "
+                "'--key' if this is intended",
                 trial.n_rejected, trial.why);
     return FALSE;
   }
@@ -562,7 +561,7 @@ explain_one(const TideCommandCall *call, const Init *init, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* FALSE: the option @name is given, but the format does not take it. */
+/* FALSE: the option @name is given, but not applicable to the format. */
 static gboolean
 check_format_takes(const InitOptions *options, const char *name, gboolean is_given, TideFormatOptions wanted,
                    GError **error)
@@ -576,7 +575,7 @@ check_format_takes(const InitOptions *options, const char *name, gboolean is_giv
   return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is for %s", name, takers->str);
 }
 
-/* What a build without the format is told comes of the configuration. */
+/* A build without the format reports that when it reads the configuration. */
 static gboolean
 check_schema_options(const InitOptions *options, gboolean is_container, GError **error)
 {
@@ -588,14 +587,15 @@ check_schema_options(const InitOptions *options, gboolean is_container, GError *
                      "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
   gboolean says_none = options->schema == NULL && options->registry.url == NULL;
   if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry.url != NULL)))
-    return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'--format avro' needs '--schema', the file with the schema of all messages, or '--registry', "
-                     "where those are that messages name by a number, and not both; of an object container file, whose "
-                     "head has its schema, the name will do");
+    return tide_fail(
+        error, TIDE_ERROR_USAGE,
+        "'--format avro' needs either '--schema', the file with the schema of all messages, or '--registry', "
+        "the registry of the schemas that messages name by number; an object container file "
+        "needs neither, because it contains its schema");
   if (is_protobuf && (options->schema == NULL || (options->message == NULL && !is_framed)))
     return tide_fail(error, TIDE_ERROR_USAGE,
-                     "'--format protobuf' needs '--schema', a descriptor set as protoc --include_imports "
-                     "--descriptor_set_out writes it, and '--message', the full name of a message in it, or '--framing "
+                     "'--format protobuf' needs '--schema', a descriptor set from protoc --include_imports "
+                     "--descriptor_set_out, and '--message', the full name of a message in it, or '--framing "
                      "confluent'");
   return TRUE;
 }
@@ -610,7 +610,8 @@ check_options(const TideCommandCall *call, const Init *init, GError **error)
   if (options->from_topic && (options->brokers == NULL || options->topic == NULL))
     return tide_fail(error, TIDE_ERROR_USAGE, "'--from-topic' needs '--brokers' and '--topic'");
   if (options->devices > 0 && !options->from_topic)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--devices' is for '--from-topic'; of a file, '--count' takes more");
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--devices' is for '--from-topic'; for a file, use '--count' to read more");
   return check_format_takes(options, "--columns", options->columns != NULL, TIDE_TAKES_CSV, error) &&
          check_format_takes(options, "--each", options->each != NULL, TIDE_TAKES_STRUCTURE, error) &&
          check_format_takes(options, "--schema", options->schema != NULL, TIDE_TAKES_SCHEMA, error) &&
@@ -637,11 +638,10 @@ make_proposal(Init *init, GError **error)
   if (init->asks && !tide_init_ask_all(&init->draft, &given, error))
     return FALSE;
   if (init->draft.needs_zone && init->draft.proposal.zone == NULL) {
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_USAGE,
-        "the times of '%s' say no offset from UTC: say whose clocks they are by with '--zone UTC', or a name such "
-        "as Europe/Berlin",
-        init->draft.time->shown);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
+                "the times of '%s' say no offset from UTC: set their time zone with '--zone UTC', or a name such "
+                "as Europe/Berlin",
+                init->draft.time->shown);
     return FALSE;
   }
   tide_init_draft_guess_splits(&init->draft);

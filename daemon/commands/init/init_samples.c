@@ -14,13 +14,13 @@
 #include <errno.h>
 
 #define NO_HEADER                                                                                                      \
-  "the first line of each message names the columns: where yours have no such line, name them with "                   \
+  "the first line of each message names the columns: if your messages have no such line, name them with "              \
   "'--columns host,ts,...', in the order of the values"
 
-/* Of CSV, read at once. */
+/* Maximum size of one read of CSV. */
 #define READ_BYTES 65536u
 
-/* A topic that gives nothing for so long has nothing. */
+/* A topic without a message for this long is considered empty. */
 #define TOPIC_TIMEOUT_MS 15000
 
 static void
@@ -81,44 +81,46 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
   TideRejectReason reason = reject->reason;
   gboolean is_json = samples->decode->format == TIDE_FORMAT_JSON;
   if (reason == TIDE_REJECT_TOO_LARGE)
-    return "take smaller messages for samples, or have the sender part them; the daemon takes larger ones up to "
+    return "use smaller messages as samples, or have the sender split them; the daemon accepts messages up to "
            "'readings.max_message_size'";
   if (tide_file_text_is_compressed(value))
-    return "it is compressed: give what 'zcat' or 'zstdcat' makes of it";
+    return "it is compressed: use the output of 'zcat' or 'zstdcat'";
   if (reject->remedy != NULL && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_UTF8))
-    return reject->remedy; /* of a frame that it names */
+    return reject->remedy; /* for a recognised frame */
   if (is_json && !is_text(value))
-    return "it is no text: what is compressed by its sender has to be turned into JSON before; MessagePack is read "
+    return "it is no text: data that its sender compressed must be converted to JSON first; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
   if (samples->decode->format == TIDE_FORMAT_AVRO && tide_avro_is_container(value))
-    return "it is an object container file, which is read by its name alone, and not compressed; a message of a topic "
-           "is a record without one";
+    return "it is an object container file, which must be named as a file, and not be compressed; a message of a topic "
+           "is a record without a container";
   if (samples->decode->format == TIDE_FORMAT_AVRO)
     return samples->decode->schemas != NULL
-               ? "'--registry' has to answer, and to know the number that a message begins with; messages that begin "
-                 "with none are read with '--schema'"
-               : "'--schema' names the schema that it was written by; where a zero and the number of a schema stand in "
-                 "front of each message, '--registry' says where the schemas are";
+               ? "'--registry' must answer and know the number at the start of the message; messages without "
+                 "a number are read with '--schema'"
+               : "'--schema' names the schema that it was written with; if a zero and the number of a schema are at "
+                 "the "
+                 "start of each message, use '--registry'";
   if (samples->decode->format == TIDE_FORMAT_PROTOBUF)
-    return "'--schema' and '--message' say what a message is; where Confluent's serializer wrote it, say '--framing "
+    return "'--schema' and '--message' set the type of a message; if Confluent's serializer wrote it, add '--framing "
            "confluent'";
   const char *by_message = tide_message_remedy(samples->decode, value);
   if (by_message != NULL)
     return by_message;
   if (is_json && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_TYPE))
     return "a message is a JSON object, such as {\"host\":\"server1\",\"ts\":1426535612045,\"cpu\":0.02}, a list of "
-           "them, or several one after the other; `jq -c .` puts each on a line. InfluxDB's line protocol is read with "
-           "'--format influx', values with commas below a line of names with '--format csv'";
+           "them, or several one after the other; `jq -c .` writes each on one line. InfluxDB's line protocol is read "
+           "with "
+           "'--format influx', comma-separated values after a line of names with '--format csv'";
   gboolean has_lists = (tide_format_of(samples->decode)->takes & TIDE_TAKES_STRUCTURE) != 0;
   if (reason == TIDE_REJECT_MISSING_FIELD && has_lists)
-    return "'--each' is the way to the readings of each message, a name for each step: payload/metrics, or "
+    return "'--each' is the path to the readings in each message, with a name for each step: payload/metrics, or "
            "servers/{server} "
-           "where names are data";
+           "if names are data";
   if (samples->decode->csv.columns != NULL)
     return "'--columns' names the values of each line, in their order";
   return samples->decode->format == TIDE_FORMAT_CSV
              ? NO_HEADER
-             : "'--format' says what the messages are written in, '--readings' how";
+             : "'--format' sets the format of the messages, '--readings' its details";
 }
 
 /* (transfer full) */
@@ -140,8 +142,8 @@ note_bad(TideInitSamples *samples, const TideMessage *message, const char *place
   samples->first_bad = g_strdup_printf("%s: %s; %s", place, why, remedy_for(samples, reject, message->value));
 }
 
-/* The one of those in use that parts the first line of @text that is not empty into @columns, or that it has most of,
- * outside of quotes. */
+/* Finds the delimiter among the usual ones: the one that splits the first line of @text that is not empty into
+ * @columns, or into the most values, outside quotes. */
 static char
 likely_delimiter(TideBytes text, char **columns)
 {
@@ -158,7 +160,7 @@ likely_delimiter(TideBytes text, char **columns)
     else if (found != NULL && !in_quotes)
       counts[found - known]++;
   }
-  for (guint i = sizeof known - 1; columns != NULL && i > 0; i--) { /* the comma last: it stands in numbers, too */
+  for (guint i = sizeof known - 1; columns != NULL && i > 0; i--) { /* the comma last, because it is also in numbers */
     if (counts[i - 1] > 0 && counts[i - 1] + 1 == g_strv_length(columns))
       return known[i - 1];
   }
@@ -167,7 +169,7 @@ likely_delimiter(TideBytes text, char **columns)
   return known[best];
 }
 
-/* Until a message could be read. */
+/* Detects the delimiter; repeated for each message until one could be decoded. */
 static void
 choose_delimiter(TideInitSamples *samples, TideBytes text)
 {
@@ -181,7 +183,6 @@ choose_delimiter(TideInitSamples *samples, TideBytes text)
   samples->decoder = tide_decoder_new(decode, samples->names, 0);
 }
 
-/* Of a sample. */
 static gboolean
 find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
 {
@@ -193,7 +194,7 @@ find_header(const TideMessage *message, const char *name, TideBytes *ret_value)
   return headers == NULL || value != NULL;
 }
 
-/* NULL: it is of no topic. */
+/* NULL: the sample is not from a topic. */
 static GHashTable *
 headers_of(const TideMessage *message)
 {
@@ -207,7 +208,7 @@ headers_of(const TideMessage *message)
   return headers;
 }
 
-/* With the record's key, where it is a text. */
+/* Includes the record's key, if it is a text. */
 static gboolean
 survey_reading(TideInitSamples *samples, const TideInitSample *sample, const TideReading *reading)
 {
@@ -223,7 +224,7 @@ survey_reading(TideInitSamples *samples, const TideInitSample *sample, const Tid
   return tide_field_survey_add(samples->survey, samples->messages->len, &with);
 }
 
-/* FALSE: it cannot be used. */
+/* FALSE: it is unusable. */
 static gboolean
 survey_message(TideInitSamples *samples, TideInitSample *sample)
 {
@@ -235,7 +236,7 @@ survey_message(TideInitSamples *samples, TideInitSample *sample)
     choose_delimiter(samples, message->value);
   if (!tide_decoder_decode(samples->decoder, message, &readings, &n_readings, &reject)) {
     g_autofree char *place = place_of(sample);
-    if (reject.reason != TIDE_REJECT_EMPTY) /* a comment between lines, say */
+    if (reject.reason != TIDE_REJECT_EMPTY) /* for example, a comment between lines */
       note_bad(samples, message, place, &reject);
     return FALSE;
   }
@@ -338,7 +339,7 @@ take_line(TideBytes line, gpointer data, GError **error)
   return may_be_one || (samples->messages->len < samples->max && samples->n_bad < samples->max);
 }
 
-/* Where the lines are none by themselves, as of JSON that is printed for people. */
+/* Reads the whole text as one message if its lines are not messages, as with indented JSON. */
 static void
 try_whole(TideInitSamples *samples)
 {
@@ -374,7 +375,7 @@ wants_more(const TideInitSamples *samples)
   return samples->messages->len < samples->max && samples->n_bad < samples->max;
 }
 
-/* @line: with @header in front, as `load` makes messages of such a file. */
+/* @line: with @header before it, as `load` builds messages from such a file. */
 static void
 take_csv_record(TideInitSamples *samples, const TideBuffer *header, TideBytes line)
 {
@@ -385,8 +386,8 @@ take_csv_record(TideInitSamples *samples, const TideBuffer *header, TideBytes li
   (void)add_message(samples, &message, "line");
 }
 
-/* The records that @text begins with are taken off it, the first into @header where it is one. FALSE: no more is
- * wanted, or what follows is the rest of a line that is too long. */
+/* Removes complete records from the start of @text, the first into @header if it is one. FALSE: enough was read, or the
+ * rest of an overlong line follows. */
 static gboolean
 take_csv(TideInitSamples *samples, TideBuffer *header, TideBuffer *text, gboolean is_last)
 {
@@ -394,14 +395,14 @@ take_csv(TideInitSamples *samples, TideBuffer *header, TideBuffer *text, gboolea
     choose_delimiter(samples, tide_buffer_bytes(text));
   TideFileFraming framing = tide_file_framing_of(samples->decode);
   const TideCsvOptions *csv = &samples->decode->csv;
-  guint n_head = csv->skip_lines + (csv->header ? 1 + csv->skip_after_header : 0); /* as `load` has it */
+  guint n_head = csv->skip_lines + (csv->header ? 1 + csv->skip_after_header : 0); /* like `load` */
   TideFrame frame = {0};
   gsize at = 0;
   while (!frame.is_cut && wants_more(samples) &&
          tide_file_framing_next(&framing, tide_bytes_from(tide_buffer_bytes(text), at), is_last, &frame, NULL) ==
              TIDE_FRAME_FOUND) {
     TideBytes record = tide_bytes(text->data + at + frame.start, frame.len);
-    samples->n_lines++; /* the one on which it begins */
+    samples->n_lines++; /* of the line on which it begins */
     if (samples->n_head < n_head && !frame.is_blank) {
       samples->n_head++;
       tide_buffer_append_bytes(header, record);
@@ -431,7 +432,7 @@ read_csv(TideInitSamples *samples, FILE *stream, const char *name, GError **erro
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read %s: %s", name, g_strerror(errno));
     return FALSE;
   }
-  if (samples->messages->len == 0 && samples->n_bad == 0 && header.len > 0) /* what is wrong with it, if anything */
+  if (samples->messages->len == 0 && samples->n_bad == 0 && header.len > 0) /* report its fault, if it has one */
     take_csv_record(samples, &header, TIDE_BYTES_EMPTY);
   return TRUE;
 }
@@ -525,11 +526,11 @@ tide_init_samples_check(const TideInitSamples *samples, const char *where, GErro
   if (samples->survey->fields->len > 0)
     return TRUE;
   if (samples->first_bad != NULL)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s holds no message that can be read: %s", where,
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA, "%s contains no message that can be read: %s", where,
                 samples->first_bad);
   else
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-                "%s holds no reading: give at least one message, better some of several things and times%s", where,
-                samples->decode->csv.header && samples->decode->format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
+                "%s contains no reading: give at least one message, better several from different devices and times%s",
+                where, samples->decode->csv.header && samples->decode->format == TIDE_FORMAT_CSV ? "; " NO_HEADER : "");
   return FALSE;
 }

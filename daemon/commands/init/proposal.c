@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define TABLE_INDENT 2u /* below the table's name, which tide_config_print_filled() indents */
+#define TABLE_INDENT 2u /* tide_config_print_filled() indents the table's name */
 
 void
 tide_init_proposal_clear(TideInitProposal *proposal)
@@ -44,7 +44,7 @@ tide_init_latest_name(const char *table)
 /* ---- texts ---------------------------------------------------------------------------------------------------------
  */
 
-/* NULL of NULL. */
+/* Returns NULL for NULL. */
 static char *
 scalar(const char *text)
 {
@@ -55,7 +55,7 @@ scalar(const char *text)
   return g_string_free(out, FALSE);
 }
 
-/* "[a, b]" of "a,b". */
+/* Converts "a,b" to "[a, b]". */
 static char *
 list(const char *joined)
 {
@@ -69,7 +69,7 @@ list(const char *joined)
   return g_string_free(out, FALSE);
 }
 
-/* In quotes, always: a word without them would be a field. Separators are plain characters. */
+/* Always quoted: an unquoted word would be a field. Separators are plain characters. */
 static void
 append_separator(GString *out, const TideInitProposal *proposal)
 {
@@ -88,7 +88,7 @@ append_salt(GString *out, const TideInitProposal *proposal)
   append_separator(out, proposal);
 }
 
-/* @with_time: the history's. */
+/* @with_time: for the history table */
 static void
 append_key(GString *out, const TideInitProposal *proposal, gboolean with_time)
 {
@@ -106,7 +106,7 @@ append_key(GString *out, const TideInitProposal *proposal, gboolean with_time)
                            proposal->separator == NULL && !is_last ? ", separator: escape" : "");
   }
   if (with_time) {
-    /* As fine as the field or its values, so that two readings of one millisecond stay two rows. */
+    /* Use the unit of the field or its values, so that two readings in one millisecond remain two rows. */
     gint64 step_ns = proposal->time_field != NULL && tide_time_format_is_count(proposal->time_format)
                          ? tide_time_format_step_ns(proposal->time_format)
                          : TIDE_NS_PER_MS;
@@ -126,7 +126,7 @@ append_sentence(GString *out, const char *option)
   tide_config_append_comment(out, TABLE_INDENT, tide_config_option_find(&tide_table_options, option)->sentence);
 }
 
-/* What is not UTF-8 is written in hex: a point may end within a character. */
+/* Bytes that are not UTF-8 are written in hex: a split point may end within a character. */
 static void
 append_splits(GString *out, const TideInitProposal *proposal)
 {
@@ -137,8 +137,8 @@ append_splits(GString *out, const TideInitProposal *proposal)
     append_sentence(out, "splits");
   tide_config_append_comment(out, TABLE_INDENT, proposal->splits_why);
   g_autofree char *later = g_strdup_printf(
-      "'tidemark tables create %s --sample 100000 --regions N' takes %s from so many messages of the topic, as long as "
-      "the table is not there%s.",
+      "'tidemark tables create %s --sample 100000 --regions N' finds %s from that many messages of the topic, if "
+      "the table does not exist%s.",
       proposal->table, splits->len > 0 ? "better ones" : "them", splits->len > 0 ? " and this line is removed" : "");
   tide_config_append_comment(out, TABLE_INDENT, later);
   for (guint i = 0; i < splits->len; i++) {
@@ -178,16 +178,14 @@ print_tables(const TideInitProposal *proposal)
   return g_string_free(g_steal_pointer(&out), FALSE);
 }
 
-/* A message holds many lines, mostly, which have nothing to do with each other: a broken one is to take no other with
- * it.
- */
+/* Most messages contain many independent lines, so a bad line must not reject the others. */
 static gboolean
 is_of_lines(const TideDecodeOptions *decode)
 {
   return tide_format_of(decode)->lines_are_readings;
 }
 
-/* @paths: keeps what @fills borrows. */
+/* @paths: owns what @fills borrows. */
 static void
 add_settings(const TideInitProposal *proposal, GPtrArray *paths, GArray *fills)
 {
@@ -255,17 +253,16 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autoptr(GArray) fills = g_array_new(TRUE, TRUE, sizeof(TideConfigFill));
   add_settings(proposal, paths, fills);
   for (gsize i = 0; i < G_N_ELEMENTS(all); i++) {
-    if (all[i].value != NULL) /* the first of a path counts */
+    if (all[i].value != NULL) /* the first value of a path has precedence */
       g_array_append_val(fills, all[i]);
   }
   const TideConfigFill letters_file = {"dead_letters.file", NULL};
   if (letters == NULL)
     g_array_append_val(fills, letters_file);
   g_autofree char *head = g_strdup_printf(
-      "The configuration of tidemark, proposed by 'tidemark init' from %u message%s. What does not stand here is at "
-      "its "
-      "default: 'tidemark check --print-defaults' shows every option. 'tidemark check' tells whether all is well; "
-      "docs/configuration.md has the language of tables.",
+      "The configuration of tidemark, proposed by 'tidemark init' from %u message%s. Other options have their "
+      "default: 'tidemark check --print-defaults' shows every option. 'tidemark check' checks everything; "
+      "docs/configuration.md describes tables.",
       n_messages, n_messages == 1 ? "" : "s");
   return tide_config_print_filled(head, (const TideConfigFill *)(gpointer)fills->data);
 }
@@ -278,14 +275,15 @@ fail_path(const char *path, int cause, GError **error)
 {
   if (cause == EEXIST)
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
-                "'%s' is there already and is left as it is: name another file with '--config', or move that away",
+                "'%s' already exists and is not changed: name another file with '--config', or move that file away",
                 path);
   else if (cause == ENOENT)
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO,
-                "cannot make '%s': its folder is not there: make it (mkdir -p), or name another file with '--config'",
-                path);
+    g_set_error(
+        error, TIDE_ERROR, TIDE_ERROR_IO,
+        "cannot create '%s': its directory is missing: create it (mkdir -p), or name another file with '--config'",
+        path);
   else
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot make '%s': %s: name another file with '--config'", path,
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot create '%s': %s: name another file with '--config'", path,
                 g_strerror(cause));
   return FALSE;
 }
@@ -319,6 +317,6 @@ tide_init_write_file(const char *path, const char *text, GError **error)
   }
   if (ok)
     return TRUE;
-  (void)unlink(path); /* half of it would look like one */
+  (void)unlink(path); /* a partial file would look like a complete one */
   return fail_path(path, cause, error);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Takes @answer; FALSE with the error set: it is told, and the question asked again. */
+/* Stores @answer; FALSE with the error set: the error is printed, and the question repeated. */
 typedef gboolean (*AnswerFunc)(const char *answer, gpointer data, GError **error);
 
 gboolean
@@ -16,7 +16,7 @@ tide_init_can_ask(void)
   return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
-/* (transfer full); NULL at the end. */
+/* Reads one line. (transfer full); NULL at the end. */
 static char *
 read_answer(const char *question, const char *proposed)
 {
@@ -31,8 +31,8 @@ read_answer(const char *question, const char *proposed)
   return answer;
 }
 
-/* "@question [@proposed]: ", until @func takes the answer; an empty one is the proposal. @proposed: NULL: there is
- * none. Errors: CANCELLED where the input ends. */
+/* Asks "@question [@proposed]: " until @func accepts the answer; an empty answer means the proposal. @proposed: NULL:
+ * there is none. Errors: CANCELLED when the input ends. */
 static gboolean
 ask(const char *question, const char *proposed, AnswerFunc func, gpointer data, GError **error)
 {
@@ -79,7 +79,7 @@ static gboolean
 answer_text(const char *answer, gpointer data, GError **error)
 {
   char **place = data;
-  char *copy = g_strdup(answer); /* it may be what stands there */
+  char *copy = g_strdup(answer); /* @answer may be the old value */
   g_free(*place);
   *place = copy;
   return TRUE;
@@ -104,10 +104,11 @@ static gboolean
 ask_of_samples(TideInitDraft *draft, const TideInitGiven *given, GError **error)
 {
   g_autofree char *time = g_strdup(draft->proposal.time_field);
-  if (!given->time && !ask("Field of the time; $timestamp is the record's own", time, answer_time, draft, error))
+  if (!given->time &&
+      !ask("Field of the time, or $timestamp for the record's own time", time, answer_time, draft, error))
     return FALSE;
   if (draft->needs_zone && draft->proposal.zone == NULL &&
-      !ask("It says no offset from UTC. Whose clocks is it by", NULL, answer_zone, draft, error))
+      !ask("It has no offset from UTC. Its time zone", NULL, answer_zone, draft, error))
     return FALSE;
   if (given->key)
     return TRUE;
@@ -116,7 +117,7 @@ ask_of_samples(TideInitDraft *draft, const TideInitGiven *given, GError **error)
   g_autofree char *doubt = key != NULL ? tide_init_draft_doubt_of_key(draft, &remedy) : NULL;
   if (doubt != NULL)
     tide_say("  %s", doubt);
-  return ask("Fields of the row key, in their order, with commas", key, answer_key, draft, error);
+  return ask("Fields of the row key in order, separated by commas", key, answer_key, draft, error);
 }
 
 static gboolean
@@ -127,7 +128,7 @@ ask_of_places(TideInitProposal *proposal, const TideInitGiven *given, GError **e
     const char *question;
     char **place;
   } questions[] = {
-      {given->table, "Table of the history; CURRENT_ and its name is that of the latest values", &proposal->table},
+      {given->table, "History table; the latest table is CURRENT_ plus this name", &proposal->table},
       {given->brokers, "Kafka brokers", &proposal->brokers},
       {given->topic, "Topic", &proposal->topic},
       {given->gateways, "HBase Thrift gateways", &proposal->gateways},
@@ -137,8 +138,8 @@ ask_of_places(TideInitProposal *proposal, const TideInitGiven *given, GError **e
         !ask(questions[i].question, *questions[i].place, answer_text, questions[i].place, error))
       return FALSE;
   }
-  return given->dead_letters || ask("Topic for what can never be written, or 'file'", "file", answer_dead_letters,
-                                    &proposal->dead_letters, error);
+  return given->dead_letters ||
+         ask("Topic for dead letters, or 'file'", "file", answer_dead_letters, &proposal->dead_letters, error);
 }
 
 gboolean

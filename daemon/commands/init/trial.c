@@ -23,12 +23,12 @@ note_rejected(TideInitTrial *trial, const TideMapping *mapping, const TideReject
   trial->why = reject->reason != TIDE_REJECT_NO_CELLS
                    ? g_steal_pointer(&why)
                    : g_strconcat(why,
-                                 ": make the file from samples of which each reading has a value, and keep the others "
-                                 "out by 'when', such as 'when: { field: value, present: true }' in each table",
+                                 ": use samples in which each reading has a value, and exclude the others "
+                                 "with 'when', such as 'when: { field: value, present: true }' in each table",
                                  NULL);
 }
 
-/* A correction of a reading is lost here, too: samples have none, as far as anybody knows. */
+/* Corrections of earlier readings also count as lost, because samples are not known to contain any. */
 static void
 note_lost(TideInitTrial *trial, const TideConfig *config, const TideOverwrittenCells *cells)
 {
@@ -58,7 +58,7 @@ tide_init_try(const TideConfig *config, const TideInitSamples *samples, const ch
     TideMessage message = tide_init_sample_message(sample, topic);
     TideMapped mapped;
     TideReject reject;
-    if (sample->line > 0) /* each its own, as records have that come one after the other */
+    if (sample->line > 0) /* each has its own time, like consecutive records */
       message.timestamp_ms = now_ms + i;
     if (!tide_mapping_apply(mapping, &message, &mapped, &reject)) {
       note_rejected(ret_trial, mapping, &reject);
@@ -77,7 +77,7 @@ gboolean
 tide_init_try_proposal(const TideInitProposal *proposal, const TideInitSamples *samples, gint64 now_ms,
                        TideInitTrial *ret_trial)
 {
-  TideInitProposal whole = *proposal; /* all of it is borrowed */
+  TideInitProposal whole = *proposal; /* a shallow copy: everything is borrowed */
   char any[] = "any", utc[] = "UTC", address[] = "any:1";
   whole.brokers = whole.brokers != NULL ? whole.brokers : address;
   whole.gateways = whole.gateways != NULL ? whole.gateways : address;

@@ -87,9 +87,9 @@ TEST("/draft/a-pattern-of-the-time")
   g_auto(Fixture) unclear = draft_of("{\"host\":\"a\",\"ts\":\"11/10/2026 9:05\",\"v\":1}");
   g_assert_false(tide_init_draft_guess_time(&unclear.draft, &unclear.error));
   assert_said(&unclear, TIDE_ERROR_DATA,
-              "by the pattern 'd/M/yyyy H:mm[:ss[.f]]' and by 'M/d/yyyy H:mm[:ss[.f]]' alike");
+              "match both time patterns 'd/M/yyyy H:mm[:ss[.f]]' and 'M/d/yyyy H:mm[:ss[.f]]'");
   g_assert_false(tide_init_draft_set_time(&unclear.draft, "ts", &unclear.error));
-  assert_said(&unclear, TIDE_ERROR_DATA, "give one whose day is after the 12th");
+  assert_said(&unclear, TIDE_ERROR_DATA, "add a sample whose day is after the 12th");
 }
 
 /* What is proposed for a shell, a shell takes as it is. */
@@ -153,7 +153,7 @@ TEST("/draft/refused")
   g_assert_false(tide_init_draft_set_time(draft, "hots", &fixture.error));
   assert_said(&fixture, TIDE_ERROR_USAGE, "no sample has the field 'hots': did you mean 'host'?");
   g_assert_false(tide_init_draft_set_time(draft, "v", &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "the first is '1'");
+  assert_said(&fixture, TIDE_ERROR_DATA, "the first value is '1'");
   g_assert_false(tide_init_draft_set_time(draft, "some", &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "of only 1 of 2 readings");
   g_assert_true(set_key(&fixture, "some")); /* what lacks it has a default there */
@@ -161,7 +161,7 @@ TEST("/draft/refused")
   end(&fixture);
   fixture = draft_of("{\"ts\":1795452860,\"v\":1.5}");
   g_assert_false(tide_init_draft_guess_key(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "say which do with '--key FIELD'");
+  assert_said(&fixture, TIDE_ERROR_DATA, "name the fields that do with '--key FIELD'");
   end(&fixture);
   fixture = draft_of("{\"host\":\"a\",\"readings\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
@@ -169,11 +169,11 @@ TEST("/draft/refused")
   end(&fixture);
   fixture = draft_of("{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "--each metrics makes each of them one");
+  assert_said(&fixture, TIDE_ERROR_DATA, "use --each metrics");
   end(&fixture);
   fixture = draft_of("{\"payload\":{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "--each payload/metrics makes");
+  assert_said(&fixture, TIDE_ERROR_DATA, "use --each payload/metrics");
   end(&fixture);
 }
 
@@ -196,15 +196,15 @@ TEST("/draft/notes")
 {
   static const char two[] = "{\"host\":\"a\",\"disk\":\"x\",\"ts\":1795452860,\"v\":1}\n"
                             "{\"host\":\"a\",\"disk\":\"y\",\"ts\":1795452860,\"v\":2}";
-  assert_notes(two, NULL, "would be overwritten by another reading's", FALSE);
-  assert_notes(two, "host", "2 values would be overwritten by another reading's of the same key and time", TRUE);
-  assert_notes(two, NULL, "no more than itself", FALSE);
+  assert_notes(two, NULL, "would be overwritten by another reading", FALSE);
+  assert_notes(two, "host", "2 values would be overwritten by another reading with the same key and time", TRUE);
+  assert_notes(two, NULL, "based on one reading only", FALSE);
   assert_notes("{\"host\":\"a\",\"wagon\":\"w\",\"ts\":1795452860,\"v\":1}", NULL,
-               "the key has no 'wagon': things that differ in that alone share rows", TRUE);
+               "the key has no 'wagon': devices that differ only in that share rows", TRUE);
   assert_notes("{\"host\":\"a\",\"wagon\":\"w\",\"ts\":1795452860,\"v\":1}", "host", "the key has no", FALSE);
-  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":1}", NULL, "no more than itself", TRUE);
-  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":\"1.5\"}", NULL, "no field holds a number", FALSE);
-  assert_notes("{\"host\":\"7\",\"ts\":1795452860,\"v\":\"on\"}", NULL, "no field holds a number", TRUE);
+  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":1}", NULL, "based on one reading only", TRUE);
+  assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":\"1.5\"}", NULL, "no field contains a number", FALSE);
+  assert_notes("{\"host\":\"7\",\"ts\":1795452860,\"v\":\"on\"}", NULL, "no field contains a number", TRUE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[{\"x\":1}]}", NULL, "'v' is a list of objects", TRUE);
   assert_notes("{\"host\":\"a\",\"ts\":1795452860,\"v\":[1]}", NULL, "is a list of objects", FALSE);
 }
@@ -245,24 +245,23 @@ TEST("/draft/doubts-of-the-key")
   g_autofree char *nested = rounds_of_machines(1, "unit/press", "");
   g_autofree char *of_event = rounds_of_machines(1, "event_id", ""),
                   *of_state = rounds_of_machines(1, "status_text", "");
-  assert_doubt(one,
-               "key 'site' is a guess: no value of 'machine' (text, 40 different) comes twice in these 40 readings",
-               "if it names the thing, say --key machine, if it does not, --key site, or give more samples");
-  assert_doubt(nested, "no value of 'unit/press' (text, 40 different)", "say --key unit/press, ");
+  assert_doubt(one, "key 'site' is a guess: no value of 'machine' (text, 40 different) repeats in these 40 readings",
+               "if it names the device, use --key machine, otherwise --key site, or give more samples");
+  assert_doubt(nested, "no value of 'unit/press' (text, 40 different)", "use --key unit/press, ");
   assert_doubt(two, NULL, NULL);
   assert_doubt(of_event, NULL, NULL);
   assert_doubt(of_state, NULL, NULL);
   assert_doubt("{\"site\":\"a\",\"pump\":1,\"ts\":1795452860}\n{\"site\":\"a\",\"pump\":2,\"ts\":1795452861}\n"
                "{\"site\":\"a\",\"pump\":3,\"ts\":1795452862}",
-               "no value of 'pump' (whole numbers, 3 different)", "say --key pump, ");
+               "no value of 'pump' (whole numbers, 3 different)", "use --key pump, ");
   /* A number without a name of a thing is what was measured; of one reading nothing is more different than another. */
   assert_doubt("{\"site\":\"a\",\"load\":1,\"ts\":1795452860}\n{\"site\":\"a\",\"load\":2,\"ts\":1795452861}", NULL,
                NULL);
   assert_doubt("{\"site\":\"a\",\"machine\":\"m\",\"ts\":1795452860}", NULL, NULL);
   /* Two readings of one thing and moment, which no field tells apart. */
   assert_doubt("{\"host\":\"a\",\"v\":1.5,\"ts\":1795452860}\n{\"host\":\"a\",\"v\":2.5,\"ts\":1795452860}",
-               "key 'host' is a guess: of these 2 readings, 1 value would be overwritten by another one's of the",
-               "or take it as it is with --key host");
+               "key 'host' is a guess: in these 2 readings, 1 value would be overwritten by another reading with the",
+               "or accept the key with --key host");
 }
 
 static void
@@ -273,7 +272,7 @@ assert_header_note(TideInitForm form, const char *text, gboolean expected)
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   gboolean is_said = FALSE;
   for (guint i = 0; i < notes->len; i++)
-    is_said = is_said || strstr(notes->pdata[i], "is taken for the name of a column") != NULL;
+    is_said = is_said || strstr(notes->pdata[i], "is read as the name of a column") != NULL;
   g_assert_cmpint(is_said, ==, expected);
   end(&fixture);
 }
@@ -295,7 +294,7 @@ TEST("/draft/value-for-a-name")
   Fixture fixture = {.samples = read_samples_as(form, tide_bytes_of_string(lines))};
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_false(tide_init_draft_set_time(&fixture.draft, "1795452859", &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_USAGE, "name them with '--columns host,ts,...'");
+  assert_said(&fixture, TIDE_ERROR_USAGE, "name the columns with '--columns host,ts,...'");
   end(&fixture);
   fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("2026-11-23T16:54:27Z,1\n2026-11-23T16:54:28Z,2\n"));
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);

@@ -54,8 +54,8 @@ TEST("/guess-splits/too-few")
 /* Times go down from reading to reading. */
 TEST("/guess-splits/trend")
 {
-  assert_points(100, 0, 1, TRUE, "-", "fall into the first region");
-  assert_points(100, 0, 99, TRUE, "-", "fall into the last region");
-  assert_points(100, 0, 1, FALSE, "-", "fall into the last region");
+  assert_points(100, 0, 1, TRUE, "-", "be in the first region");
+  assert_points(100, 0, 99, TRUE, "-", "be in the last region");
+  assert_points(100, 0, 1, FALSE, "-", "be in the last region");
   assert_points(300, 0, 1, TRUE, "h12 h25 h37 h5 h62 h75 h87", "equal shares"); /* they come again */
 }

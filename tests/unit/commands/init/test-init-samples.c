@@ -130,7 +130,7 @@ TEST("/init-samples/each")
   g_autoptr(GError) error = NULL;
   g_autoptr(TideInitSamples) samples = read_samples_as(form, TIDE_BYTES_LITERAL("{\"host\":\"a\",\"metrics\":[]}\n"));
   g_assert_false(tide_init_samples_check(samples, "the text", &error));
-  g_assert_nonnull(strstr(error->message, "'--each' is the way to the readings"));
+  g_assert_nonnull(strstr(error->message, "'--each' is the path to the readings"));
 }
 
 TEST("/init-samples/42-C11-a-frame-is-named")
@@ -186,7 +186,7 @@ TEST("/init-samples/long-line-of-csv")
   g_assert_cmpuint(samples->messages->len, ==, 1);
   g_assert_cmpuint(samples->n_bad, ==, 1);
   g_assert_nonnull(strstr(samples->first_bad, "line 3: "));
-  g_assert_nonnull(strstr(samples->first_bad, "take smaller messages for samples"));
+  g_assert_nonnull(strstr(samples->first_bad, "use smaller messages as samples"));
 }
 
 static void
@@ -209,12 +209,12 @@ TEST("/init-samples/bad")
   assert_refused("[1, 2]\n", "'positions' of 'readings' names them");
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
-  assert_refused("\x01\x02Obj\xff\n", "it is no text: what is compressed");
-  assert_refused("\x1f\x8b\x08\n", "it is compressed: give what 'zcat'");
-  assert_refused("\x50\x2a\x4d\x18\n", "it is compressed: give what 'zcat'"); /* by pzstd */
+  assert_refused("\x01\x02Obj\xff\n", "it is no text: data that");
+  assert_refused("\x1f\x8b\x08\n", "it is compressed: use the output of 'zcat'");
+  assert_refused("\x50\x2a\x4d\x18\n", "it is compressed: use the output of 'zcat'"); /* by pzstd */
   assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'--format msgpack'");
   assert_refused("cpu,host=a u=1 1795452860000000000\n", "'--format influx'");
-  assert_refused("", "holds no reading");
-  assert_refused("[]\n{}\n", "holds no reading");
-  assert_refused(message, "take smaller messages for samples");
+  assert_refused("", "contains no reading");
+  assert_refused("[]\n{}\n", "contains no reading");
+  assert_refused(message, "use smaller messages as samples");
 }

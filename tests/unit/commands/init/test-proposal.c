@@ -254,15 +254,15 @@ TEST("/proposal/never-overwrites")
   g_assert_true(tide_init_write_file(path, "first", NULL));
   g_assert_false(tide_init_check_path(path, &error));
   g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
-  g_assert_nonnull(strstr(error->message, "is there already and is left as it is"));
+  g_assert_nonnull(strstr(error->message, "already exists and is not changed"));
   g_clear_error(&error);
   g_assert_false(tide_init_write_file(path, "second", &error));
-  g_assert_nonnull(strstr(error->message, "is there already and is left as it is"));
+  g_assert_nonnull(strstr(error->message, "already exists and is not changed"));
   g_assert_true(g_file_get_contents(path, &content, NULL, NULL));
   g_assert_cmpstr(content, ==, "first");
   g_clear_error(&error);
   g_assert_false(tide_init_check_path(nowhere, &error));
-  g_assert_true(g_str_has_suffix(error->message, "make it (mkdir -p), or name another file with '--config'"));
+  g_assert_true(g_str_has_suffix(error->message, "create it (mkdir -p), or name another file with '--config'"));
   g_unlink(path);
   /* a link that leads nowhere is something, too */
   g_assert_cmpint(symlink(nowhere, path), ==, 0);
