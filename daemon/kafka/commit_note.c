@@ -2,7 +2,7 @@
 
 #define BEGINNING "tidemark 1 "
 
-/* Causes of a halt are one decimal digit. */
+/* The cause of a halt is one decimal digit. */
 #define CAUSE_BASE 10
 G_STATIC_ASSERT(TIDE_HALT_N_CAUSES <= CAUSE_BASE);
 
@@ -61,7 +61,7 @@ parse_number(const char *word, const char *name, gint64 *ret_number)
          g_ascii_string_to_signed(word + strlen(name), 10, G_MININT64, G_MAXINT64, ret_number, NULL);
 }
 
-/* FALSE: a cause that a later version may have, and this one does not know. */
+/* FALSE: a cause that only a later version knows. */
 static gboolean
 parse_start(gint64 start, TideCommitNote *note)
 {

@@ -1,14 +1,14 @@
-/* What is committed beside an offset, as its metadata: what the owner of a partition that writes it may leave in doubt
- * to the next one (docs/internals.md: equal times), and why the partition is halted. Text, as kafka-consumer-groups and
- * others show it:
+/* The metadata committed with an offset. It describes what the owner of a partition may leave uncertain to the next one
+ * (docs/internals.md: equal times), and why the partition is halted. It is text, as kafka-consumer-groups and other
+ * tools show it:
  *
  *   tidemark 1 running until=1763700001000 time=1763700000000 span=1000000
  *   tidemark 1 closed span=1000000 start=-10001
  *
- * Builds up to 312c0586 read no other words than these, so a halt is written as a negative start, in decimal: the
- * offset that was to be read next, then one digit for the cause. The second note above is of a partition that is halted
- * at offset 1000, for the first cause of TideHaltCause. For the same reason the tables that the writer delivers are a
- * negative until, before any other: in those builds it leaves nothing in doubt, and of two the last counts.
+ * Builds up to 312c0586 accept only these words. A halt is therefore written as a negative start, in decimal: the
+ * offset to be read next, then one digit for the cause. The second note above is of a partition halted at offset 1000,
+ * for the first cause of TideHaltCause. For the same reason the mark of the writer's tables is a negative until, before
+ * any other. Those builds read it as nothing uncertain, and of two the last counts.
  *
  *   tidemark 1 running until=-305419896 until=1763700001000 time=1763700000000 span=1000000
  *
@@ -26,19 +26,19 @@ typedef enum TideHaltCause {
                              */
   TIDE_HALT_DELETED = 2,    /* messages were deleted before they were read (retention) */
   TIDE_HALT_TAKEN = 3,     /* a consumer of the group that is not tidemark committed beyond what tidemark had written */
-  TIDE_HALT_RECREATED = 4, /* the committed offset vanished, or the log's begin or end went back */
-  TIDE_HALT_MESSAGE = 5,   /* a message that can be neither written nor kept as a dead letter: it is read once more */
+  TIDE_HALT_RECREATED = 4, /* the committed offset vanished, or the log's begin or end moved back */
+  TIDE_HALT_MESSAGE = 5,   /* a message can be neither written nor kept as a dead letter: it is read again */
   TIDE_HALT_N_CAUSES,
 } TideHaltCause;
 
 /* The properties of a cause. An operator has to act for each. */
 typedef struct TideHaltKind {
-  const char *text;         /* to follow "halted: " */
-  const char *prevention;   /* to follow the command that ends the halt; "" for none */
-  gboolean is_of_offset;    /* the offset beside the note is not where tidemark had come to but the log's beginning, so
-                             * that nothing is read before an operator decides */
-  gboolean is_passed_there; /* past the halt, reading goes on at its offset and so many behind it; else at the log's
-                             * beginning, for what was to be read next is gone */
+  const char *text;       /* follows "halted: " */
+  const char *prevention; /* follows the command that ends the halt; "" for none */
+  gboolean is_of_offset;  /* the committed offset is the log's beginning, not the position of tidemark: nothing is read
+                             before an operator decides */
+  gboolean is_passed_there; /* past the halt, reading resumes n_skipped messages after its offset; otherwise at the
+                               log's beginning, because the messages to be read next are gone */
   guint n_skipped;
 } TideHaltKind;
 
@@ -46,28 +46,27 @@ extern const TideHaltKind tide_halt_kinds[TIDE_HALT_N_CAUSES];
 
 typedef struct TideHaltNote {
   TideHaltCause cause;
-  gint64 offset; /* that was to be read next; for MESSAGE that of the message */
+  gint64 offset; /* to be read next; for MESSAGE that of the message */
 } TideHaltNote;
 
 typedef struct TideCommitNote {
-  gboolean is_closed; /* nothing of a later offset was sent and not acknowledged: what the writer sends next begins with
-                       * another note */
-  gint64 until_ms;    /* wall clock: cells of earlier offsets may be overwritten up to then; 0: none may ... */
+  gboolean is_closed; /* everything sent from later offsets was acknowledged: the writer's next rows start with another
+                         note */
+  gint64 until_ms;    /* wall clock: until then, cells of earlier offsets may be overwritten; 0: none may ... */
   gint64 time_ms;     /* ... and none of them is later than this event time */
-  guint64 span_messages; /* of the messages from the offset on no more than this many were sent */
-  gint64
-      start_ms; /* wall clock: the group began here, and nothing was finished since; 0: it did not, or something was */
-  TideHaltNote halt;   /* excludes start_ms */
-  guint32 tables_mark; /* of those that its writer delivers: config/tables_mark.h; 0: it does not say */
+  guint64 span_messages; /* at most this many messages were sent from the offset on */
+  gint64 start_ms;       /* wall clock: the group began here and finished no message since; 0: otherwise */
+  TideHaltNote halt;     /* excludes start_ms */
+  guint32 tables_mark;   /* of the tables that its writer delivers: config/tables_mark.h; 0: unknown */
 } TideCommitNote;
 
-/* Where reading goes on if what caused the halt is accepted. @committed: the log's beginning */
+/* Where reading resumes if the cause of the halt is accepted. @committed: the log's beginning */
 gint64 tide_halt_past(const TideHaltNote *halt, gint64 committed);
 
 /* (transfer full) */
 char *tide_commit_note_format(const TideCommitNote *note);
 
-/* FALSE: @text is none of ours, or of another version. */
+/* FALSE: @text is not a note, or of another version. */
 gboolean tide_commit_note_parse(TideBytes text, TideCommitNote *ret_note);
 
 G_END_DECLS

@@ -15,8 +15,8 @@ clear_member(gpointer data)
   g_free(member->member_id);
 }
 
-/* By the older of two calls. After rd_kafka_DescribeConsumerGroups() librdkafka 2.0.2 never ends rd_kafka_destroy() if
- * the broker does not support the question (measured), and may abort the process if the answer is late
+/* Uses the older of two calls. After rd_kafka_DescribeConsumerGroups() librdkafka 2.0.2 never ends rd_kafka_destroy()
+ * if the broker does not support the question (measured), and may abort the process if the answer is late
  * (librdkafka#4605). The price is that all brokers are asked. */
 GArray *
 tide_kafka_group_describe(rd_kafka_t *kafka, const char *group, int timeout_ms, GError **error)
@@ -118,7 +118,7 @@ tide_kafka_commit_problem(rd_kafka_resp_err_t whole, const rd_kafka_topic_partit
   return whole != RD_KAFKA_RESP_ERR_NO_ERROR ? g_strdup(rd_kafka_err2str(whole)) : NULL;
 }
 
-/* What a coordinator answers to a commit from outside while the group has members. */
+/* Whether a coordinator refused a commit from outside because the group has members. */
 static gboolean
 is_of_members(rd_kafka_resp_err_t result)
 {
@@ -133,7 +133,7 @@ typedef struct Commit {
   char *problem; /* owned; NULL: none */
 } Commit;
 
-/* Served within rd_kafka_commit_queue(), once. @list: (nullable) */
+/* Called once, within rd_kafka_commit_queue(). @list: (nullable) */
 static void
 take_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t whole, rd_kafka_topic_partition_list_t *list, void *opaque)
 {

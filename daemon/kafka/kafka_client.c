@@ -9,7 +9,7 @@ struct TideKafkaClient {
   rd_kafka_t *kafka;   /* owned */
   const char *brokers; /* borrowed from the configuration */
   TideMutex lock;
-  char *fault; /* owned; under lock: the first thing that librdkafka said of a broker */
+  char *fault; /* owned; under lock: the first fault that librdkafka reported of a broker */
 };
 
 /* Called from the thread that waits for an answer, or from one of librdkafka's. */
@@ -17,7 +17,7 @@ static void
 note_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 {
   TideKafkaClient *client = opaque;
-  /* "All brokers down" sums up what was said before. */
+  /* "All brokers down" only summarises earlier reports. */
   if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
     return;
   tide_mutex_lock(&client->lock);
@@ -35,7 +35,7 @@ new_client(const TideKafkaConfig *config, rd_kafka_conf_t *conf, gboolean is_qui
   g_autoptr(TideKafkaClient) client = g_new0(TideKafkaClient, 1);
   client->brokers = config->brokers;
   tide_mutex_init(&client->lock);
-  /* What matters comes through note_fault(); the rest would only mix with the command's output. */
+  /* note_fault() receives what matters; other log lines would mix with the command's output. */
   if (is_quiet) {
     rd_kafka_conf_set_log_cb(conf, NULL);
     rd_kafka_conf_set_error_cb(conf, note_fault);
@@ -103,7 +103,7 @@ tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int ti
   return result;
 }
 
-/* By a client of its own. */
+/* Uses a client of its own. */
 static const struct rd_kafka_metadata *
 ask_once(const TideKafkaConfig *config, int timeout_ms, GError **error)
 {
@@ -132,23 +132,22 @@ tide_kafka_client_find_topic(const TideKafkaConfig *config, const char *topic, i
                 metadata->topics[i].err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
   rd_kafka_metadata_destroy(metadata);
   if (!is_there)
-    g_set_error(
-        error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
-        "the topic '%s' does not exist at '%s', or this user may not see it: create it, as with 'kafka-topics.sh "
-        "--create', or name another; nothing was sent to it",
-        topic, config->brokers);
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_UNAVAILABLE,
+                "the topic '%s' does not exist at '%s', or this user may not see it: create it, for example with "
+                "'kafka-topics.sh --create', or name another topic; nothing was sent to it",
+                topic, config->brokers);
   return is_there;
 }
 
 void
 tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error)
 {
-  rd_kafka_poll(client->kafka, 0); /* delivers what the error callback has to say */
+  rd_kafka_poll(client->kafka, 0); /* runs the error callback */
   tide_mutex_lock(&client->lock);
   g_autofree char *fault = g_strdup(client->fault);
   tide_mutex_unlock(&client->lock);
-  if (fault == NULL && result == RD_KAFKA_RESP_ERR__TRANSPORT) /* 2.16 says no more where a port asks for TLS */
-    fault = g_strdup_printf("%s: see the addresses, and whether 'security.protocol' is what their ports speak",
+  if (fault == NULL && result == RD_KAFKA_RESP_ERR__TRANSPORT) /* 2.16 reports no more if a port expects TLS */
+    fault = g_strdup_printf("%s: check the addresses, and that 'security.protocol' is the protocol of their ports",
                             rd_kafka_err2str(result));
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_KAFKA, "no answer from '%s': %s", client->brokers,
               fault != NULL ? fault : rd_kafka_err2str(result));

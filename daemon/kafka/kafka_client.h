@@ -8,12 +8,12 @@ G_BEGIN_DECLS
 
 typedef struct TideKafkaClient TideKafkaClient;
 
-/* A bystander (kafka_conf.h), which logs nothing: what librdkafka says of a broker becomes part of the command's one
- * error. A consumer, because brokers may create a topic when a producer asks for it. @config: borrowed. @settings:
- * (nullable). Errors: CONFIG. */
+/* Creates a bystander (kafka_conf.h) that logs nothing: librdkafka's report about a broker becomes part of the
+ * command's one error. It is a consumer, because brokers may create a topic that a producer asks for. @config:
+ * borrowed. @settings: (nullable). Errors: CONFIG. */
 TideKafkaClient *tide_kafka_client_new(const TideKafkaConfig *config, const char *group,
                                        const TideKafkaSetting *settings, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* One that reads single messages again for the daemon, in whose log is what librdkafka says. Errors: CONFIG. */
+/* Creates a client that reads single messages again for the daemon; librdkafka writes to its log. Errors: CONFIG. */
 TideKafkaClient *tide_kafka_client_new_originals(const TideKafkaConfig *config,
                                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void tide_kafka_client_free(TideKafkaClient *client); /* NULL ok */
@@ -25,38 +25,36 @@ rd_kafka_t *tide_kafka_client_handle(TideKafkaClient *client); /* borrowed */
 const struct rd_kafka_metadata *tide_kafka_client_ask(TideKafkaClient *client, int timeout_ms,
                                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* What the brokers say to one topic's name. Those that this user may not describe are left out of the answer for all.
- */
+/* The brokers' answer about one topic. A list of all topics omits those that this user may not describe. */
 rd_kafka_resp_err_t tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int timeout_ms);
 
-/* Whether a broker answers at all. Errors: KAFKA with what librdkafka said of the brokers, CONFIG. */
+/* Whether a broker answers at all. Errors: KAFKA with librdkafka's report about the brokers, CONFIG. */
 gboolean tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Whether one answers, and @topic is there: a producer would wait half a minute for it. Errors: as above; UNAVAILABLE
- * when it is not. */
+/* Whether a broker answers and @topic exists: a producer would wait half a minute for it. Errors: as above; UNAVAILABLE
+ * if it does not exist. */
 gboolean tide_kafka_client_find_topic(const TideKafkaConfig *config, const char *topic, int timeout_ms,
                                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* KAFKA: no answer, with the first thing that was said of a broker, which is the cause where @result is only a timeout.
- */
+/* Sets KAFKA: no answer, with the first fault reported of a broker, which is the cause if @result is only a timeout. */
 void tide_kafka_client_set_error(TideKafkaClient *client, rd_kafka_resp_err_t result, GError **error);
 
-/* ---- questions about lists of partitions, to any client ---- */
+/* ---- questions about lists of partitions, for any client ---- */
 
-/* Sets the offset of each element to its first message at or after @time_ms, or to where it begins or ends
- * (RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_END): in the protocol both are times, so that it is one request for each
- * broker. Returns the error of the question as a whole; each element has its own, too. */
+/* Sets the offset of each element to its first message at or after @time_ms, or to its beginning or end
+ * (RD_KAFKA_OFFSET_BEGINNING, RD_KAFKA_OFFSET_END). The protocol treats both as times, so each broker gets one request.
+ * Returns the error of the question as a whole; each element has its own, too. */
 rd_kafka_resp_err_t tide_kafka_ask_offsets(rd_kafka_t *kafka, rd_kafka_topic_partition_list_t *list, gint64 time_ms,
                                            int timeout_ms);
 
-/* That of the question as a whole, @result, or else the first that an element has. */
+/* The error of the question as a whole, @result, or else the first error of an element. */
 rd_kafka_resp_err_t tide_kafka_first_error(rd_kafka_resp_err_t result, const rd_kafka_topic_partition_list_t *list);
 
-/* Every partition of the topics in @metadata that one of @topics names or matches, unless the broker tells an error of
- * the topic. (transfer full) */
+/* Every partition of the topics in @metadata that one of @topics names or matches, except topics with an error.
+ * (transfer full) */
 rd_kafka_topic_partition_list_t *tide_kafka_list_partitions(const struct rd_kafka_metadata *metadata,
                                                             char *const *topics);
 
-/* @raw, one without an error, in the form that the mapping reads. Everything in the result is borrowed from it.
+/* Converts @raw, which has no error, to the form that the mapping reads. The result borrows everything from it.
  * Allocates: nothing. Threads: any. */
 TideMessage tide_kafka_message(const rd_kafka_message_t *raw);
 

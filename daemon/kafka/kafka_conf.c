@@ -16,60 +16,59 @@
 
 #define LOG_INTERVAL_US TIDE_US_PER_S
 
-/* How soon new partitions and topics are noticed, unless kafka.librdkafka says otherwise: librdkafka's own 5 minutes
- * would let a partition that was added wait as long. */
+/* How soon new partitions and topics are noticed, unless kafka.librdkafka sets it. With librdkafka's default of 5
+ * minutes, a new partition would wait as long. */
 #define METADATA_MS "60000"
 
-/* To the brokers, of every client of every tidemark. */
+/* Every client of every tidemark has this id at the brokers. */
 #define CLIENT_ID "tidemark"
 
 /* librdkafka refuses a prefetch queue below 1 KiB; below 1 MiB it could not hold one fetch. */
 #define MIN_QUEUE_BYTES (1024u * 1024)
 
-/* librdkafka counts its queue in KiB, of which it takes no more. */
+/* librdkafka counts its queue in KiB and accepts at most this. */
 #define MAX_QUEUE_BYTES (G_GUINT64_CONSTANT(2097151) * 1024)
 
-/* librdkafka counts payload alone, but each message in its queue costs it some 350 bytes more: of small ones, 110 bytes
- * each, four times their payload (measured: at a budget of 64 MiB a backlog took the process to 189 MiB without this,
- * to 78 MiB with it, and was read no slower). */
+/* librdkafka counts only payload, but each queued message costs it some 350 bytes more. For messages of 110 bytes, that
+ * is four times their payload. (Measured at a budget of 64 MiB: a backlog raised the process to 189 MiB without this
+ * factor and to 78 MiB with it, and was read no slower.) */
 #define MEMORY_PER_PAYLOAD 4
 
-/* Of messages that are smaller still, or have no payload at all, the number is what bounds them: librdkafka's own bound
- * is 100,000 for a consumer (measured: tombstones, 34 MiB for each consumer whatever the budget was). */
+/* Even smaller messages, or those without payload, are limited by their number: librdkafka's own limit is 100,000 for a
+ * consumer (measured: tombstones, 34 MiB for each consumer whatever the budget). */
 #define MEMORY_PER_MESSAGE 350
 #define MAX_QUEUE_MESSAGES 100000
 
-/* A fetch is at most one in so many of the queue, since one of each broker comes on top of it, taken apart at once.
- * librdkafka has one buffer for all of it, until its last message was handled: the heap keeps a buffer a little larger
- * than this is with one thread, see keep_heap_small(). */
+/* A fetch is at most this fraction of the queue, since one fetch of each broker comes on top, unpacked at once.
+ * librdkafka keeps one buffer for a whole fetch until its last message is handled. With one thread, the heap keeps a
+ * buffer a little larger than this, see keep_heap_small(). */
 #define FETCHES_OF_QUEUE 5
 
-/* From one partition in one fetch, so that several share it. */
+/* Limits for one partition in one fetch, so that several share it. */
 #define MIN_PARTITION_FETCH_BYTES (256u * 1024)
 #define MAX_PARTITION_FETCH_BYTES (16u * 1024 * 1024)
 
-/* A dead letter that is not acknowledged by then comes back with the reason, so that an operator can read it; it is
- * sent again. */
+/* A dead letter without acknowledgement in this time fails with a reason that an operator can read, and is sent again.
+ */
 #define DEAD_LETTER_TIMEOUT_MS "10000"
 
-/* A topic that is not there may be on its way to be: so long it is waited for, well within the dead letter's own time.
- */
+/* How long to wait for a missing topic that may be under creation: well within the timeout of the dead letter. */
 #define TOPIC_COMES_MS "3000"
 
 /* Called from librdkafka's own threads. */
 static void
 log_from_librdkafka(const rd_kafka_t *kafka, int level, const char *facility, const char *text)
 {
-  /* The properties are for several clients: that the producer has no use for the consumer's is as it should be. */
+  /* Several clients share the properties, so each is expected to ignore some. */
   if (strcmp(facility, "CONFWARN") == 0 && strstr(text, "will be ignored by this") != NULL)
     return;
-  /* Said again, and with the remedy, by the error that follows. */
+  /* The error that follows repeats it, with the remedy. */
   if (strcmp(facility, "CERTVERIFY") == 0)
     return;
-  static TideLogLimit limit; /* one for all clients: a broker that is down says so many times a second */
+  static TideLogLimit limit; /* shared by all clients: an unreachable broker is reported many times a second */
   guint64 suppressed = 0;
   TideLogLevel ours = (TideLogLevel)CLAMP(level, TIDE_LOG_CRIT, TIDE_LOG_DEBUG);
-  /* An unreachable broker is "error" to librdkafka, which goes on trying: to an operator it is a warning. */
+  /* librdkafka reports an unreachable broker as "error" and retries: for an operator it is a warning. */
   ours = MAX(ours, TIDE_LOG_WARNING);
   if (!tide_log_enabled(ours) ||
       (ours <= TIDE_LOG_NOTICE && !tide_log_limit_pass(&limit, tide_now_us(), LOG_INTERVAL_US, &suppressed)))
@@ -101,7 +100,7 @@ tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id
 {
   for (guint i = 0; i < config->properties->len; i++)
     if (strcmp(g_array_index(config->properties, TideKafkaProperty, i).name, "client.id") == 0)
-      return TRUE; /* as of daemons that have the name of their host: nothing tells them from others */
+      return TRUE; /* daemons may have the names of their hosts: they look like any other member */
   return strcmp(client_id, CLIENT_ID) == 0;
 }
 
@@ -127,7 +126,7 @@ tide_kafka_conf_new(const TideKafkaConfig *config, const TideKafkaSetting *setti
   return g_steal_pointer(&conf);
 }
 
-/* How soon librdkafka looks again at a queue that was full; a property from 2.2 on, see kafka_wakeup.h. */
+/* How soon librdkafka checks a full queue again; a property since 2.2, see kafka_wakeup.h. */
 static gboolean
 set_queue_backoff(rd_kafka_conf_t *conf, GError **error)
 {
@@ -151,8 +150,7 @@ tide_kafka_conf_new_bystander(const TideKafkaConfig *config, const char *group, 
   return ok ? g_steal_pointer(&conf) : NULL;
 }
 
-/* librdkafka quotes OpenSSL alone, which names no file: that of @conf that @reason is about, and what is wrong with it.
- */
+/* librdkafka quotes only OpenSSL, which names no file. Adds the file of @conf that @reason is about, and its fault. */
 static void
 say_why_refused(const rd_kafka_conf_t *conf, const char *reason, GError **error)
 {
@@ -160,10 +158,11 @@ say_why_refused(const rd_kafka_conf_t *conf, const char *reason, GError **error)
     const char *name;
     const char *wrong;
   } files[] = {
-      {"ssl.ca.location", "holds no certificate in PEM form"},
-      {"ssl.certificate.location", "holds no certificate in PEM form"},
-      {"ssl.key.location", "is no private key in PEM form, or not that of 'ssl.certificate.location', or wants another "
-                           "'ssl.key.password'"},
+      {"ssl.ca.location", "contains no certificate in PEM form"},
+      {"ssl.certificate.location", "contains no certificate in PEM form"},
+      {"ssl.key.location",
+       "is not a private key in PEM form, or not that of 'ssl.certificate.location', or needs another "
+       "'ssl.key.password'"},
   };
   char path[512];
 
@@ -200,7 +199,7 @@ set_number(rd_kafka_conf_t *conf, const char *name, gint64 value, GError **error
   return set(conf, name, text, error);
 }
 
-/* As a member of the group. */
+/* Sets the properties of a group member. */
 static gboolean
 set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 index, GError **error)
 {
@@ -224,18 +223,18 @@ tide_kafka_conf_new_consumer(const TideConfig *config, guint32 index, GError **e
   const TideKafkaConfig *kafka = &config->kafka;
   g_autoptr(rd_kafka_conf_t) conf = tide_kafka_conf_new(kafka, NULL, error);
   guint64 share_bytes = tide_budget_prefetch_bytes(config->limits.memory_bytes) / kafka->threads;
-  /* Payload of prefetched messages, of all partitions together: librdkafka asks for more only below it, and one fetch
+  /* Payload of the prefetched messages of all partitions. librdkafka fetches more only below this limit, and one fetch
    * comes on top. */
   guint64 queue = CLAMP(share_bytes / MEMORY_PER_PAYLOAD, MIN_QUEUE_BYTES, MAX_QUEUE_BYTES);
-  /* librdkafka refuses less than its message.max.bytes, 1 MB. A message that is larger comes all the same: a broker
-   * ends no fetch before its first message. */
+  /* librdkafka refuses less than its message.max.bytes, 1 MB. A larger message arrives all the same: a broker ends no
+   * fetch before its first message. */
   guint64 fetch = MAX(queue / FETCHES_OF_QUEUE, MIN_QUEUE_BYTES);
   gboolean ok = conf != NULL && set_membership(conf, kafka, index, error) &&
-                /* At least once: only what HBase has acknowledged is stored, and only what is stored is committed. */
+                /* At least once: only acknowledged offsets are stored, and only stored offsets are committed. */
                 set(conf, "enable.auto.offset.store", "false", error) &&
                 set(conf, "enable.auto.commit", "true", error) &&
                 set_number(conf, "auto.commit.interval.ms", kafka->commit_interval_ms, error) &&
-                /* Out of range is an incident that is counted and said, never a silent jump. */
+                /* An offset out of range is counted and reported, never skipped silently. */
                 set(conf, "auto.offset.reset", "error", error) && set(conf, "enable.partition.eof", "true", error) &&
                 set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
                 set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
@@ -251,13 +250,13 @@ rd_kafka_conf_t *
 tide_kafka_conf_new_originals(const TideKafkaConfig *config, GError **error)
 {
   static const TideKafkaSetting settings[] = {
-      {"auto.offset.reset", "earliest"}, /* what is gone shows by what comes first */
+      {"auto.offset.reset", "earliest"}, /* the first message shows which ones are gone */
       {"check.crcs", "true"},
-      /* Often one message of a fetch is wanted. Where the queue is full, fetching rests, so it has room for a fetch of
-       * each of a dozen partitions. */
+      /* Often only one message of a fetch is wanted. A full queue pauses fetching, so the queue has room for a fetch
+         from each of a dozen partitions. */
       {"max.partition.fetch.bytes", "131072"},
       {"queued.max.messages.kbytes", "2048"},
-      {"queued.min.messages", "20000"}, /* of tiny ones, see MEMORY_PER_MESSAGE */
+      {"queued.min.messages", "20000"}, /* limits tiny ones, see MEMORY_PER_MESSAGE */
       {NULL},
   };
   return tide_kafka_conf_new_bystander(config, NULL, settings, error);
@@ -267,7 +266,7 @@ rd_kafka_conf_t *
 tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_alone, GError **error)
 {
   const TideKafkaSetting settings[] = {
-      /* A message that is refused for ever costs an idempotent producer a new number, for which all others wait. */
+      /* A permanently refused message costs an idempotent producer a new number, for which all other messages wait. */
       {"enable.idempotence", sends_alone ? "false" : "true"},
       {"acks", "all"},
       {"max.in.flight.requests.per.connection", "5"},
@@ -275,11 +274,11 @@ tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_a
       {"topic.metadata.propagation.max.ms", TOPIC_COMES_MS},
       {"message.max.bytes", TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES},
       {"queue.buffering.max.messages", "10000"},
-      {"queue.buffering.max.kbytes", "2097151"}, /* kafka_dead_letters.c has a bound */
+      {"queue.buffering.max.kbytes", "2097151"}, /* kafka_dead_letters.c limits it */
       {"linger.ms", sends_alone ? "0" : "5"},
       {"batch.size", TIDE_KAFKA_BATCH_BYTES},
       {"batch.num.messages", sends_alone ? "1" : NULL},
-      /* Java's default partitioner, so that a key lands where other producers put it. */
+      /* Java's default partitioner: a key gets the partition that other producers choose. */
       {"partitioner", "murmur2_random"},
       {NULL},
   };
@@ -288,8 +287,8 @@ tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_a
 
 /* ---- properties, each by itself ---- */
 
-/* All that librdkafka knows, also what has no value unless it is set; those of topics among them. It prints them, one a
- * line, as "name | ...". (transfer full), NULL-terminated */
+/* All properties of librdkafka, including those of topics and those without a default. It prints them, one per line, as
+ * "name | ...". (transfer full), NULL-terminated */
 static char **
 known_names(void)
 {
@@ -316,7 +315,7 @@ add_unknown(const TideKafkaProperty *property, GPtrArray *problems)
   g_auto(GStrv) names = known_names();
   const char *nearest = tide_nearest_name(property->name, (const char *const *)names);
   g_autofree char *shown = tide_problem_quote(property->name);
-  tide_problems_add_error(problems, property->position, "'%s' is no property of librdkafka %s%s%s%s", shown,
+  tide_problems_add_error(problems, property->position, "'%s' is not a property of librdkafka %s%s%s%s", shown,
                           rd_kafka_version_str(), nearest != NULL ? ": did you mean '" : "",
                           nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
@@ -331,7 +330,7 @@ tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
     rd_kafka_conf_res_t result = rd_kafka_conf_set(conf, property->name, property->value, reason, sizeof reason);
     if (result == RD_KAFKA_CONF_UNKNOWN)
       add_unknown(property, problems);
-    else if (result != RD_KAFKA_CONF_OK && property->secret) /* its words would repeat the value */
+    else if (result != RD_KAFKA_CONF_OK && property->secret) /* its text would repeat the value */
       tide_problems_add_error(problems, property->position, "the value of '%s' is not accepted", property->name);
     else if (result != RD_KAFKA_CONF_OK)
       tide_problems_add_error(problems, property->position, "'%s' is not accepted: %s", property->name, reason);
@@ -346,7 +345,7 @@ tide_kafka_check_properties(const TideConfig *config, GPtrArray *problems)
 static gboolean
 try_client(rd_kafka_type_t type, rd_kafka_conf_t *conf, GError **error)
 {
-  if (conf != NULL) { /* what matters is returned; without brokers there is nothing else to be said */
+  if (conf != NULL) { /* faults are returned; without brokers nothing else is worth logging */
     rd_kafka_conf_set_log_cb(conf, NULL);
     (void)rd_kafka_conf_set(conf, "bootstrap.servers", NULL, NULL, 0);
   }

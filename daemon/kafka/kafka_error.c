@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* What OpenSSL found last, which librdkafka does not pass on: the hash of the broker's name, then the error. For all
- * clients together: where two brokers share a place, the one whose word is gone has the sentence of all ways. */
+/* The last errors that OpenSSL found, which librdkafka does not pass on: the hash of the broker's name, then the error.
+ * All clients share them. If two brokers share a slot, the overwritten one gets the general remedy. */
 static _Atomic guint64 last_certificate_errors[TIDE_KAFKA_ERROR_PLACES];
 
 static _Atomic guint64 *
@@ -29,9 +29,8 @@ tide_kafka_error_remember_certificate(const char *broker, int error)
   atomic_store(place_of(broker), certificate_error(broker, error));
 }
 
-/* From librdkafka's broker threads, once for each certificate of a chain. TRUE lets the handshake go on whatever
- * OpenSSL found, and leaves it to librdkafka to look again (2.0.2 does): it is only returned where there is no error.
- */
+/* Called from librdkafka's broker threads, once for each certificate of a chain. TRUE would continue the handshake
+ * whatever OpenSSL found, if librdkafka did not check again (2.0.2 does). So TRUE is returned only without an error. */
 static int
 on_certificate(rd_kafka_t *kafka, const char *broker, int32_t broker_id, int *error, int depth, const char *der,
                size_t size, char *reason, size_t reason_size, void *opaque)
@@ -51,7 +50,8 @@ tide_kafka_error_watch_certificates(rd_kafka_conf_t *conf)
   size_t size = sizeof is_verified;
   if (rd_kafka_conf_get(conf, "enable.ssl.certificate.verification", is_verified, &size) == RD_KAFKA_CONF_OK &&
       g_str_equal(is_verified, "true"))
-    (void)rd_kafka_conf_set_ssl_cert_verify_cb(conf, on_certificate); /* a build without TLS has none */
+    (void)rd_kafka_conf_set_ssl_cert_verify_cb(conf,
+                                               on_certificate); /* fails in a build without TLS, which needs none */
 }
 
 const char *
@@ -59,25 +59,25 @@ tide_kafka_error_of_certificate(int error)
 {
   switch (error) {
   case X509_V_ERR_CERT_HAS_EXPIRED:
-    return "the broker's certificate has ended, or one that signs it: it has to be renewed there";
+    return "the broker's certificate, or one that signed it, has expired: renew it at the broker";
   case X509_V_ERR_CERT_NOT_YET_VALID:
-    return "the broker's certificate is not valid yet: see the clocks of both";
+    return "the broker's certificate is not valid yet: check the clocks of both hosts";
   case X509_V_ERR_HOSTNAME_MISMATCH:
   case X509_V_ERR_IP_ADDRESS_MISMATCH:
-    return "the broker's certificate is for another host than 'kafka.brokers', or what the broker advertises, names";
+    return "the broker's certificate is for another host than 'kafka.brokers' or its advertised listener names";
   case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
   case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
   case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
   case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
   case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
   case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-    return "nothing in 'ssl.ca.location' has signed the broker's certificate";
+    return "no certificate in 'ssl.ca.location' has signed the broker's certificate";
   default:
     return NULL;
   }
 }
 
-/* Of "ssl://HOST:PORT/ID: …certificate verify failed…"; NULL: not known. */
+/* Explains "ssl://HOST:PORT/ID: …certificate verify failed…"; NULL: the error is unknown. */
 static const char *
 of_certificate(const char *reason)
 {
@@ -91,32 +91,33 @@ of_certificate(const char *reason)
                                                                : NULL;
 }
 
-/* The first that fits; texts of librdkafka 2.0.2 to 2.16 with OpenSSL 3, MIT Kerberos and Kafka 4.1.1. */
+/* The first match counts. Texts of librdkafka 2.0.2 to 2.16 with OpenSSL 3, MIT Kerberos and Kafka 4.1.1. */
 static const struct {
   const char *words;
   const char *remedy;
 } remedies[] = {
     {"certificate verify failed",
-     "the broker's certificate is not signed by one in 'ssl.ca.location', has ended, or is for another host than "
-     "'kafka.brokers' names; 'openssl s_client -connect HOST:PORT -CAfile FILE -verify_hostname HOST' tells which"},
-    {"alert bad certificate", "the broker asks for a certificate of ours that it trusts: see "
+     "the broker's certificate is not signed by one in 'ssl.ca.location', has expired, or is for another host than "
+     "'kafka.brokers' names; 'openssl s_client -connect HOST:PORT -CAfile FILE -verify_hostname HOST' shows which"},
+    {"alert bad certificate", "the broker requires a client certificate that it trusts: check "
                               "'ssl.certificate.location' and 'ssl.key.location'"},
-    {"alert certificate required", "the broker asks for a certificate of ours that it trusts: see "
+    {"alert certificate required", "the broker requires a client certificate that it trusts: check "
                                    "'ssl.certificate.location' and 'ssl.key.location'"},
-    {"alert certificate unknown", "the broker does not know who signed our certificate, or it has ended: see "
-                                  "'ssl.certificate.location'"},
-    {"alert certificate expired", "our certificate has ended: renew 'ssl.certificate.location'"},
-    {"unexpected eof while reading", "the port speaks no TLS: see 'security.protocol' and the port"},
-    {"wrong version number", "the port speaks no TLS: see 'security.protocol' and the port"},
-    {"No credentials were supplied", "there is no Kerberos ticket: see 'sasl.kerberos.keytab' and "
+    {"alert certificate unknown",
+     "the broker does not trust the signer of the client certificate, or it has expired: check "
+     "'ssl.certificate.location'"},
+    {"alert certificate expired", "the client certificate has expired: renew 'ssl.certificate.location'"},
+    {"unexpected eof while reading", "the port does not use TLS: check 'security.protocol' and the port"},
+    {"wrong version number", "the port does not use TLS: check 'security.protocol' and the port"},
+    {"No credentials were supplied", "there is no Kerberos ticket: check 'sasl.kerberos.keytab' and "
                                      "'sasl.kerberos.principal', or the ticket cache of this user"},
-    {"No Kerberos credentials available", "there is no Kerberos ticket: see 'sasl.kerberos.keytab' and "
+    {"No Kerberos credentials available", "there is no Kerberos ticket: check 'sasl.kerberos.keytab' and "
                                           "'sasl.kerberos.principal', or the ticket cache of this user"},
-    {"No worthy mechs found", "the module of Cyrus SASL for this mechanism is not installed (GSSAPI in Debian: "
+    {"No worthy mechs found", "the Cyrus SASL module for this mechanism is not installed (GSSAPI in Debian: "
                               "libsasl2-modules-gssapi-mit)"},
-    {"not found in Kerberos database", "name the brokers as their principals do, by host name, in 'kafka.brokers' and "
-                                       "in their advertised listeners, and see 'sasl.kerberos.service.name'"},
-    {"Ticket expired", "the Kerberos ticket has ended: a keytab renews it ('sasl.kerberos.keytab')"},
+    {"not found in Kerberos database", "name the brokers by the host names of their principals, in 'kafka.brokers' and "
+                                       "in their advertised listeners, and check 'sasl.kerberos.service.name'"},
+    {"Ticket expired", "the Kerberos ticket has expired: a keytab renews it ('sasl.kerberos.keytab')"},
 };
 
 const char *
@@ -129,7 +130,7 @@ tide_kafka_error_remedy(const char *reason, const char *mechanism, guint32 versi
   if (strstr(reason, "invalid credentials") != NULL && g_str_has_prefix(mechanism, "SCRAM-") &&
       !tide_kafka_library_can(&library, TIDE_KAFKA_SCRAM_NONCE))
     return "the password may be right: brokers since 3.7.2, 3.8.1 and 3.9.0 refuse SCRAM of librdkafka before 2.6.1 "
-           "(CVE-2024-56128); run with a newer one, or use another mechanism";
+           "(CVE-2024-56128); use a newer one, or another mechanism";
   for (gsize i = 0; i < G_N_ELEMENTS(remedies); i++)
     if (strstr(reason, remedies[i].words) != NULL)
       return remedies[i].remedy;
@@ -189,9 +190,10 @@ tide_kafka_acl_hint(const TideKafkaConfig *config, TideKafkaAcl right, const cha
   g_autofree char *principal = g_strconcat("User:", user != NULL ? user : "NAME", NULL);
   g_autofree char *principal_word = tide_shell_word(principal);
   g_autofree char *name_word = tide_shell_word(name);
-  return g_strdup_printf("%s %s '%s': grant %s, as by kafka-acls --add --allow-principal %s --operation %s %s %s", who,
-                         rights[right].refused, name, rights[right].operation, principal_word, rights[right].operation,
-                         rights[right].option, name_word);
+  return g_strdup_printf(
+      "%s %s '%s': grant %s, for example with kafka-acls --add --allow-principal %s --operation %s %s %s", who,
+      rights[right].refused, name, rights[right].operation, principal_word, rights[right].operation,
+      rights[right].option, name_word);
 }
 
 char *

@@ -9,15 +9,15 @@
 #define ROUND_US TIDE_US_PER_S
 #define QUESTION_MS 2000
 
-/* Beyond kafka.session_timeout: until the members that are left know of it, have joined again and have read on. */
+/* Beyond kafka.session_timeout: time for the remaining members to notice, rejoin and resume reading. */
 #define MARGIN_US (15 * TIDE_US_PER_S)
 
-/* A wait for others that is shorter is part of every rebalance, and is not reported. */
+/* Shorter waits for other members occur in every rebalance and are not reported. */
 #define REBALANCE_US (5 * TIDE_US_PER_S)
-/* Offsets of ours that stand still for longer are reported: in normal work a commit takes seconds. */
+/* Offsets of ours that do not move are reported after this time: a commit normally takes seconds. */
 #define OURS_US (30 * TIDE_US_PER_S)
 
-/* The text names at most so many partitions. */
+/* Maximum number of partitions that the text names. */
 #define MAX_NAMED 10
 
 struct TideKafkaGoal {
@@ -69,7 +69,7 @@ tide_goal_rule_add(TideGoalRule *rule, const char *topic, gint32 partition, gint
   g_array_append_val(rule->parts, part);
 }
 
-/* What a halted partition lacks waits for an operator, not for the group. */
+/* A halted partition waits for an operator, not for the group. */
 static gboolean
 is_left(const TideGoalPart *part)
 {
@@ -130,7 +130,7 @@ describe_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GSt
       " s the brokers have not said where they are read on: %s; 'kafka-topics --describe --unavailable-partitions' "
       "shows those without a leader, and the log what the brokers answer; %s",
       text->len > 0 ? "; " : "", n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names,
-      waited_us < rule->patience_us ? "they are asked again" : "run again once the brokers say it");
+      waited_us < rule->patience_us ? "retrying" : "run again once the brokers answer");
 }
 
 TideGoalState
@@ -147,14 +147,15 @@ tide_goal_rule_judge(const TideGoalRule *rule, const char *group, gint64 now_us,
   if (n_left[TIDE_GOAL_OF_OTHERS] + n_left[TIDE_GOAL_UNLOCATED] + n_left[TIDE_GOAL_OURS] == 0)
     return n_halted > 0 ? TIDE_GOAL_HALTED : TIDE_GOAL_REACHED;
   if (n_left[TIDE_GOAL_OURS] > 0) {
-    /* Messages that were read and not committed wait for HBase, or for hbase.uncertain_timeout after a call without an
-     * answer. Either may last, and ends by itself. */
+    /* Messages that were read and not committed wait for HBase, or for hbase.uncertain_timeout after an unanswered
+     * call. Either wait may last, and ends automatically. */
     gint64 still_us = now_us - rule->moved_us;
     g_autofree char *names = name_left(rule, TIDE_GOAL_OURS, n_left[TIDE_GOAL_OURS]);
     if (still_us >= OURS_US)
-      *ret_text = g_strdup_printf("%u of %u partitions with messages are read by this run, and for %" G_GINT64_FORMAT
-                                  " s nothing more of them could be committed: %s",
-                                  n_left[TIDE_GOAL_OURS], rule->parts->len, still_us / TIDE_US_PER_S, names);
+      *ret_text =
+          g_strdup_printf("%u of %u partitions with messages are read by this run, but their committed offsets have "
+                          "not moved for %" G_GINT64_FORMAT " s: %s",
+                          n_left[TIDE_GOAL_OURS], rule->parts->len, still_us / TIDE_US_PER_S, names);
     return TIDE_GOAL_AHEAD;
   }
   if (waited_us < REBALANCE_US)
@@ -182,8 +183,8 @@ tide_kafka_goal_new(const TideKafkaConfig *config, TideKafkaWatch *watch)
   return goal;
 }
 
-/* All partitions of the topics. A pattern may match none; a topic that is named must be there, since brokers leave out
- * of their list what this user may not read. (transfer full); NULL: an error */
+/* All partitions of the topics. A pattern may match none. A named topic must be listed: brokers omit topics that this
+ * user may not read. (transfer full); NULL: an error */
 static rd_kafka_topic_partition_list_t *
 list_partitions(TideKafkaGoal *goal, GError **error)
 {
@@ -204,8 +205,8 @@ list_partitions(TideKafkaGoal *goal, GError **error)
   return g_steal_pointer(&list);
 }
 
-/* Asks for the offsets of all of @list at @which, RD_KAFKA_OFFSET_BEGINNING or _END: for a consumer of committed
- * messages, the end is the last stable offset. */
+/* Asks for the offsets of @list at @which (RD_KAFKA_OFFSET_BEGINNING or _END). For a consumer of committed messages,
+ * the end is the last stable offset. */
 static gboolean
 ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 which, GError **error)
 {
@@ -253,7 +254,7 @@ owner_of(const GArray *views, const rd_kafka_topic_partition_t *at)
   return TIDE_GOAL_OF_OTHERS;
 }
 
-/* How far the group is, and what of it is ours. */
+/* Asks for the group's offsets, and notes which partitions are ours. */
 static gboolean
 ask_group(TideKafkaGoal *goal, GError **error)
 {
@@ -268,10 +269,10 @@ ask_group(TideKafkaGoal *goal, GError **error)
     problem =
         tide_kafka_first_error(rd_kafka_committed(tide_kafka_client_handle(goal->client), list, QUESTION_MS), list);
   if (problem != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    rule->progress_us = tide_now_us(); /* whether there is progress is not known */
+    rule->progress_us = tide_now_us(); /* progress is unknown without an answer */
     return tide_fail(error, TIDE_ERROR_KAFKA,
-                     "the brokers do not say what the group '%s' has committed: %s; they are asked until they do",
-                     goal->config->group, rd_kafka_err2str(problem));
+                     "the brokers do not report the committed offsets of group '%s': %s; retrying", goal->config->group,
+                     rd_kafka_err2str(problem));
   }
   gint64 now_us = tide_now_us();
   g_autoptr(GArray) views = tide_kafka_watch_view(goal->watch);
@@ -289,7 +290,7 @@ look(TideKafkaGoal *goal)
   if (!goal->is_set && !set_goal(goal, &error)) {
     gboolean is_late = tide_now_us() - goal->rule.progress_us >= goal->rule.patience_us;
     state = is_late ? TIDE_GOAL_UNKNOWABLE : TIDE_GOAL_UNKNOWN;
-    text = g_strdup_printf("where the topics end is not known: %s", error->message);
+    text = g_strdup_printf("the ends of the topics are unknown: %s", error->message);
   } else if (ask_group(goal, &error))
     state = tide_goal_rule_judge(&goal->rule, goal->config->group, tide_now_us(), &text);
   else

@@ -6,8 +6,8 @@
 
 static const struct {
   guint32 from_version;
-  guint32 lost_with; /* older versions have it, too: up to this one, which lost it; 0: none had it */
-  const char *lack;  /* in an operator's words; NULL: tidemark makes up for it */
+  guint32 lost_with; /* versions before this one have it, too; 0: none has */
+  const char *lack;  /* for operators; NULL: tidemark works around it */
 } abilities[] = {
     [TIDE_KAFKA_QUEUE_BACKOFF] = {0x02020000, 0, NULL},
     [TIDE_KAFKA_SCRAM_NONCE] = {0x02060100, 0, "SCRAM with brokers since 3.7.2, 3.8.1 and 3.9.0"},
@@ -15,7 +15,7 @@ static const struct {
     [TIDE_KAFKA_SOUND_METADATA] = {0x020a0000, 0x02010000, "incomplete metadata (it may crash)"},
 };
 
-/* A mechanism of SASL, and the feature of a build that has it. */
+/* A SASL mechanism, and the build feature that it needs. */
 static const struct {
   const char *mechanism;
   const char *feature;
@@ -71,7 +71,7 @@ tide_kafka_library_lacks(const TideKafkaLibrary *library)
   return g_strjoinv("; ", (char **)lacks->pdata);
 }
 
-/* ---- what is asked of it ---- */
+/* ---- what the configuration needs ---- */
 
 static const TideKafkaProperty *
 find(const TideKafkaConfig *config, const char *name, const char *other_name)
@@ -91,20 +91,21 @@ check_mechanism(const TideKafkaLibrary *library, const TideKafkaProperty *proper
   for (gsize i = 0; i < G_N_ELEMENTS(mechanisms); i++)
     if (g_ascii_strcasecmp(property->value, mechanisms[i].mechanism) == 0 &&
         !has_feature(library, mechanisms[i].feature))
-      tide_problems_add_error(problems, property->position,
-                              "librdkafka %s was built without what '%s' needs (%s): see 'tidemark version', and run "
-                              "with a build that has it, or use another mechanism",
-                              library->name, mechanisms[i].mechanism, mechanisms[i].feature);
+      tide_problems_add_error(
+          problems, property->position,
+          "librdkafka %s was built without the feature that '%s' needs (%s): see 'tidemark version', "
+          "and use a build that has it, or another mechanism",
+          library->name, mechanisms[i].mechanism, mechanisms[i].feature);
   if (g_ascii_strncasecmp(property->value, "SCRAM-", 6) == 0 &&
       !tide_kafka_library_can(library, TIDE_KAFKA_SCRAM_NONCE))
     tide_problems_add_warning(
         problems, property->position,
         "librdkafka %s cannot do SCRAM with brokers since 3.7.2, 3.8.1 and 3.9.0: they refuse the "
-        "right password (CVE-2024-56128); it takes librdkafka 2.6.1",
+        "right password (CVE-2024-56128); use librdkafka 2.6.1 or later",
         library->name);
 }
 
-/* Tokens are fetched, by OIDC; those that a program would make are none of ours. */
+/* Tokens are fetched by OIDC; tidemark creates none itself. */
 static void
 check_token(const TideKafkaLibrary *library, const TideKafkaConfig *config, const TideKafkaProperty *mechanism,
             GPtrArray *problems)
@@ -114,13 +115,14 @@ check_token(const TideKafkaLibrary *library, const TideKafkaConfig *config, cons
       find(config, "enable.sasl.oauthbearer.unsecure.jwt", NULL) != NULL)
     return;
   if (!has_feature(library, "oidc"))
-    tide_problems_add_error(problems, mechanism->position,
-                            "'OAUTHBEARER' needs tokens, and librdkafka %s was built without what fetches them (oidc): "
-                            "see 'tidemark version', and run with a build that has it, or use another mechanism",
-                            library->name);
+    tide_problems_add_error(
+        problems, mechanism->position,
+        "'OAUTHBEARER' needs tokens, and librdkafka %s was built without the feature that fetches them "
+        "(oidc): see 'tidemark version', and use a build that has it, or another mechanism",
+        library->name);
   else if (method == NULL || g_ascii_strcasecmp(method->value, "oidc") != 0)
     tide_problems_add_error(problems, mechanism->position,
-                            "'OAUTHBEARER' needs a server of tokens: set 'sasl.oauthbearer.method: oidc', "
+                            "'OAUTHBEARER' needs a token server: set 'sasl.oauthbearer.method: oidc', "
                             "'sasl.oauthbearer.token.endpoint.url', 'sasl.oauthbearer.client.id' and "
                             "'sasl.oauthbearer.client.secret'");
 }
@@ -146,9 +148,9 @@ tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig 
         "older offset, hangs at close), and this is %s: use eager",
         library->name);
   if (!tide_kafka_library_can(library, TIDE_KAFKA_SOUND_METADATA))
-    tide_problems_add_warning(
-        problems, TIDE_SOURCE_POSITION_FILE,
-        "librdkafka %s may crash the process when brokers describe a topic incompletely, as while they restart or the "
-        "topic is created again (its issue 4907): use 2.0.2, or 2.10.0 and later",
-        library->name);
+    tide_problems_add_warning(problems, TIDE_SOURCE_POSITION_FILE,
+                              "librdkafka %s may crash the process when brokers describe a topic incompletely, for "
+                              "example while they restart or "
+                              "the topic is recreated (its issue 4907): use 2.0.2, or 2.10.0 and later",
+                              library->name);
 }

@@ -7,10 +7,10 @@
 #include "kafka/kafka_error.h"
 #include "util/clock.h"
 
-/* A dead letter is the message and headers that say why; they have some kilobytes at the most. */
+/* A dead letter is the message and headers with the reason, which have some kilobytes at most. */
 #define HEADER_BYTES (64 * 1024)
 
-/* Somebody has to come and look: below this a weekend is too long. */
+/* An operator needs time to check dead letters: a shorter retention may end within a weekend. */
 #define SHORT_RETENTION_MS (G_GINT64_CONSTANT(3) * 24 * 3600 * 1000)
 
 static void
@@ -34,7 +34,7 @@ tide_dead_letter_topic_judge(const TideTopicSettings *dead_letters, const TideTo
   if (largest != NULL && dead_letters->max_message_bytes < largest->max_message_bytes + HEADER_BYTES) {
     *ret_is_problem = dead_letters->max_message_bytes < largest->max_message_bytes;
     g_autofree char *sentence = g_strdup_printf(
-        "it takes messages of %" G_GINT64_FORMAT " bytes, '%s' has some of up to %" G_GINT64_FORMAT
+        "it accepts messages of %" G_GINT64_FORMAT " bytes, but '%s' has some of up to %" G_GINT64_FORMAT
         ", and a dead letter that is too large halts its partition: set max.message.bytes to %" G_GINT64_FORMAT,
         dead_letters->max_message_bytes, largest->name, largest->max_message_bytes,
         largest->max_message_bytes + HEADER_BYTES);
@@ -42,20 +42,20 @@ tide_dead_letter_topic_judge(const TideTopicSettings *dead_letters, const TideTo
   }
   if (dead_letters->is_compacted) {
     *ret_is_problem = TRUE;
-    add_sentence(text, "it is compacted, so that of dead letters with one key only the newest stays: set "
+    add_sentence(text, "it is compacted, so only the newest dead letter of each key is kept: set "
                        "cleanup.policy=delete");
   }
   if (dead_letters->retention_ms >= 0 && dead_letters->retention_ms < SHORT_RETENTION_MS) {
-    g_autofree char *sentence = g_strdup_printf("dead letters are gone after %" G_GINT64_FORMAT
-                                                " minutes: raise retention.ms, so that somebody can look before",
+    g_autofree char *sentence = g_strdup_printf("dead letters are deleted after %" G_GINT64_FORMAT
+                                                " minutes: raise retention.ms, to leave time to check them",
                                                 dead_letters->retention_ms / 60000);
     add_sentence(text, sentence);
   }
   return g_string_free(text, text->len == 0);
 }
 
-/* From each of so many topics of a pattern one partition is read: rights go by names, and those of one pattern mostly
- * by one rule. */
+/* Maximum number of topics of a pattern to read from, one partition each. Permissions depend on names, and mostly one
+ * rule covers those of a pattern. */
 #define MAX_TRIED 64
 
 typedef struct Looking {
@@ -101,11 +101,11 @@ add_match(Looking *it, TideSeenTopic *topic, const struct rd_kafka_metadata_topi
     return;
   rd_kafka_topic_partition_t *one =
       rd_kafka_topic_partition_list_add(it->tried, present->topic, present->partitions[0].id);
-  one->offset = RD_KAFKA_OFFSET_TAIL(1); /* of an empty one the end is an answer, too */
+  one->offset = RD_KAFKA_OFFSET_TAIL(1); /* if it is empty, its end is an answer, too */
   one->opaque = topic;
 }
 
-/* The list of all topics lacks those that this user may not describe: asked by name, brokers tell which it is.
+/* The list of all topics omits those that this user may not describe. Asked by name, brokers distinguish the two.
  * (transfer full) */
 static char *
 explain_absence(Looking *it, TideKafkaAcl right, const char *name)
@@ -152,7 +152,7 @@ ask_for_topics(Looking *it, GError **error)
 
 /* ---- whether they can be read ---- */
 
-/* Takes the answer for its partition, which is asked no more. */
+/* Handles the answer for its partition, which is not asked again. */
 static void
 take_answer(Looking *it, const rd_kafka_message_t *message)
 {
@@ -163,14 +163,14 @@ take_answer(Looking *it, const rd_kafka_message_t *message)
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     TideSeenTopic *topic = one->opaque;
     topic->ahead_ms = MAX(topic->ahead_ms, rd_kafka_message_timestamp(message, NULL) - tide_wall_clock_epoch_ms());
-  } else if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) /* only the message says what failed */
+  } else if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET) /* only its text has the cause */
     set_fault(one->opaque, g_strdup_printf("'%s' cannot be read: %s", name, rd_kafka_message_errstr(message)));
   else if (message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
     set_fault(one->opaque, describe_fault(it, name, message->err));
   rd_kafka_topic_partition_list_del(it->tried, name, message->partition);
 }
 
-/* Reads the newest message of one partition of each. */
+/* Reads the newest message of each partition in it->tried. */
 static void
 try_to_read(Looking *it)
 {
@@ -186,15 +186,15 @@ try_to_read(Looking *it)
   }
   for (int i = 0; i < it->tried->cnt; i++)
     set_fault(it->tried->elems[i].opaque,
-              g_strdup_printf("'%s' partition %d gave no answer in %" G_GINT64_FORMAT
-                              " ms: see that it has a leader, and that this host reaches it",
+              g_strdup_printf("'%s' partition %d did not answer within %" G_GINT64_FORMAT
+                              " ms: check that it has a leader and that this host can reach it",
                               it->tried->elems[i].topic, it->tried->elems[i].partition, it->timeout_ms));
   (void)rd_kafka_assign(it->kafka, NULL);
 }
 
 /* ---- the group ---- */
 
-/* What it has committed of the first partition that can be asked for, as the daemon will ask. */
+/* Asks for the committed offset of the first partition in it->tried, as the daemon will. */
 static void
 ask_for_offsets(Looking *it)
 {
@@ -204,7 +204,8 @@ ask_for_offsets(Looking *it)
   rd_kafka_topic_partition_list_add(list, it->tried->elems[0].topic, it->tried->elems[0].partition);
   rd_kafka_resp_err_t result = tide_kafka_first_error(rd_kafka_committed(it->kafka, list, (int)it->timeout_ms), list);
   gboolean is_denied = result == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
-  /* Who may not even ask for the group's coordinator waits in vain: librdkafka asks on, and says why in the queue. */
+  /* Without the right to ask for the group's coordinator, librdkafka retries in vain and puts the cause in the queue.
+   */
   rd_kafka_message_t *message;
   while (!is_denied && result == RD_KAFKA_RESP_ERR__TIMED_OUT &&
          (message = rd_kafka_consumer_poll(it->kafka, 0)) != NULL) {
@@ -214,7 +215,7 @@ ask_for_offsets(Looking *it)
   if (is_denied)
     it->look->group_fault = tide_kafka_acl_hint(&it->config->kafka, TIDE_KAFKA_ACL_GROUP, it->config->kafka.group);
   else if (result != RD_KAFKA_RESP_ERR_NO_ERROR && result != RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
-    it->look->group_fault = g_strdup_printf("its committed offsets cannot be had: %s", rd_kafka_err2str(result));
+    it->look->group_fault = g_strdup_printf("its committed offsets are unavailable: %s", rd_kafka_err2str(result));
 }
 
 static void
@@ -231,7 +232,7 @@ ask_for_members(Looking *it)
 
 /* ---- settings of topics ---- */
 
-/* The answer is in the order of the question. What is not told stays unknown. */
+/* The answer is in the order of the question. Settings that are not reported stay unknown. */
 static void
 take_settings(GArray *settings, const rd_kafka_DescribeConfigs_result_t *result)
 {
@@ -254,7 +255,8 @@ take_settings(GArray *settings, const rd_kafka_DescribeConfigs_result_t *result)
   }
 }
 
-/* Of the dead-letter topic and of those that are read and named; of patterns' topics the settings are not asked for. */
+/* Asks for the settings of the dead-letter topic and of the input topics that are named; those of patterns are not
+ * asked. */
 static void
 ask_for_settings(Looking *it)
 {
@@ -288,7 +290,7 @@ ask_for_settings(Looking *it)
   rd_kafka_ConfigResource_destroy_array(resources, settings->len);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole check ---- */
 
 static void
 free_seen_topic(gpointer data)
@@ -310,7 +312,7 @@ free_seen_broker(gpointer data)
 TideKafkaPreflight *
 tide_kafka_preflight(const TideConfig *config, gint64 timeout_ms, GError **error)
 {
-  /* It may ask for the group's offsets, and reads what it is assigned by hand. */
+  /* The client may ask for the group's offsets, and reads partitions that are assigned manually. */
   static const TideKafkaSetting settings[] = {
       {"auto.offset.reset", "error"},
       {"fetch.wait.max.ms", "10"},

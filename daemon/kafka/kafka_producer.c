@@ -5,17 +5,17 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* While the queue is full, room comes with the next delivery report. */
+/* While the queue is full: how long to wait for a delivery report, which frees room. */
 #define QUEUE_FULL_WAIT_MS 100
 
 struct TideKafkaProducer {
   rd_kafka_t *kafka; /* owned */
   guint64 delivered;
-  char *failure;      /* owned: of the first message that failed */
-  char *broker_fault; /* owned: the last one */
+  char *failure;      /* owned: why the first failed message failed */
+  char *broker_fault; /* owned: the last one reported */
 };
 
-/* Callbacks run inside of rd_kafka_poll(), so on the owner's thread. */
+/* Callbacks run inside rd_kafka_poll(), on the owner's thread. */
 static void
 count_delivery(rd_kafka_t *kafka, const rd_kafka_message_t *message, void *opaque)
 {
@@ -42,11 +42,11 @@ tide_kafka_producer_new(const TideKafkaConfig *config, gint64 linger_ms, GError 
 {
   g_autofree char *linger = g_strdup_printf("%" G_GINT64_FORMAT, linger_ms);
   const TideKafkaSetting settings[] = {
-      {"enable.idempotence", "true"}, /* also acks=all, and order kept */
+      {"enable.idempotence", "true"}, /* implies acks=all, and keeps the order */
       {"linger.ms", linger},
       {"message.max.bytes", TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES},
       {"batch.size", TIDE_KAFKA_BATCH_BYTES},
-      /* Java's default partitioner, so that a key lands where other producers put it. */
+      /* Java's default partitioner: a key gets the partition that other producers choose. */
       {"partitioner", "murmur2_random"},
       {NULL},
   };
@@ -55,7 +55,7 @@ tide_kafka_producer_new(const TideKafkaConfig *config, gint64 linger_ms, GError 
     return NULL;
   g_autoptr(TideKafkaProducer) producer = g_new0(TideKafkaProducer, 1);
   rd_kafka_conf_set_opaque(conf, producer);
-  /* Faults come through the callbacks above; the rest would only mix with the command's progress. */
+  /* The callbacks above receive faults; other log lines would mix with the command's progress. */
   rd_kafka_conf_set_log_cb(conf, NULL);
   rd_kafka_conf_set_error_cb(conf, note_broker_fault);
   rd_kafka_conf_set_dr_msg_cb(conf, count_delivery);
@@ -78,7 +78,7 @@ tide_kafka_producer_free(TideKafkaProducer *producer)
   g_free(producer);
 }
 
-/* An empty value is not one that is null: it needs an address. */
+/* An empty value is not null: it needs an address. */
 static void *
 address_of(TideBytes bytes, gboolean is_there)
 {
@@ -91,7 +91,7 @@ rd_kafka_headers_t *
 tide_kafka_headers_new(const TideDeadLetterHeader *headers, guint32 n, guint32 n_more)
 {
   rd_kafka_headers_t *made = rd_kafka_headers_new(n + n_more);
-  for (guint32 i = 0; i < n; i++) /* it fails for a list that is read-only: this one is new */
+  for (guint32 i = 0; i < n; i++) /* fails only for a read-only list */
     (void)rd_kafka_header_add(made, address_of(headers[i].name, TRUE), (gssize)headers[i].name.len,
                               address_of(headers[i].value, headers[i].has_value), (gssize)headers[i].value.len);
   return made;
@@ -108,7 +108,7 @@ tide_kafka_produce(rd_kafka_t *kafka, const TideKafkaProducerRecord *record, rd_
       RD_KAFKA_V_VALUE(address_of(record->value, record->has_value), record->value.len), RD_KAFKA_V_HEADERS(headers),
       RD_KAFKA_V_MSGFLAGS(flags), RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_END);
   if (result != RD_KAFKA_RESP_ERR_NO_ERROR)
-    rd_kafka_headers_destroy(headers); /* else the message has it */
+    rd_kafka_headers_destroy(headers); /* otherwise the message owns them */
   return result;
 }
 

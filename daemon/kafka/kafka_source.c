@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/log.h"
 
-/* Partitions found without a look by name: direct-mapped, a power of two. */
+/* Partitions found without a lookup by name: direct-mapped, a power of two. */
 #define CACHE_SIZE 256u
 
 typedef struct CacheEntry {
@@ -21,8 +21,8 @@ typedef struct CacheEntry {
   guint32 slot;
 } CacheEntry;
 
-/* Partitions that the brokers did not say all of are asked about again: soon, and seldom when that goes on. The thread
- * waits for the answers, so each question is short then. */
+/* The brokers are asked again about unlocated partitions: soon at first, and less often if that fails. The thread waits
+ * for the answers, so each question is short. */
 #define LOCATE_MIN_US (TIDE_US_PER_S / 2)
 #define LOCATE_MAX_US (10 * TIDE_US_PER_S)
 #define LOCATE_QUESTION_MS 1000
@@ -30,12 +30,12 @@ typedef struct CacheEntry {
 typedef struct SourcePartition {
   char *topic; /* owned */
   gint32 partition;
-  gboolean is_unlocated; /* ours, and to be located before it is read (on) ... */
-  gint64 wanted_offset;  /* ... at the offset that was not found; -1: where located() says */
+  gboolean is_unlocated; /* ours, and to be located before it is read ... */
+  gint64 wanted_offset;  /* ... at the offset that was not found; -1: at the result of located() */
   gboolean is_ours;
-  gboolean is_halted;  /* not to be fetched, though librdkafka may still have it */
-  gint64 begin_offset; /* where it was last assigned or moved to */
-  gboolean denied;     /* reported, and nothing was read since */
+  gboolean is_halted;  /* not to be fetched, although librdkafka may still have it */
+  gint64 begin_offset; /* the offset of its last assignment or move */
+  gboolean denied;     /* reported, and not read since */
 } SourcePartition;
 
 typedef struct TideKafkaSource {
@@ -50,7 +50,7 @@ typedef struct TideKafkaSource {
   CacheEntry cache[CACHE_SIZE];
   guint n_denied;    /* slots */
   guint n_unlocated; /* slots */
-  guint32 n_looks;   /* in a row, after which some were still unlocated */
+  guint32 n_looks;   /* in a row that left some unlocated */
   gint64 locate_us;  /* when the next look is due */
   gboolean is_closed;
 } TideKafkaSource;
@@ -114,7 +114,7 @@ partition_of(const TideKafkaSource *source, guint32 slot)
   return g_ptr_array_index(source->partitions, slot);
 }
 
-/* ---- where partitions go on ---- */
+/* ---- where partitions start ---- */
 
 static gboolean
 is_cooperative(const TideKafkaSource *source)
@@ -153,8 +153,8 @@ partition_at(TideKafkaSource *source, const rd_kafka_topic_partition_t *at)
   return slot != TIDE_INPUT_NO_SLOT ? partition_of(source, slot) : NULL;
 }
 
-/* Has librdkafka fetch the partitions of @list from their offsets on, whether it has them or not; the others that it
- * has go on behind the last message that was handed out. Not inside of a rebalance. */
+/* Makes librdkafka fetch the partitions of @list from their offsets, whether it has them or not. Its other partitions
+ * continue after the last message passed on. Not for use inside a rebalance. */
 static void
 assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list)
 {
@@ -172,21 +172,21 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
       if (rd_kafka_topic_partition_list_find(all, list->elems[i].topic, list->elems[i].partition) != NULL)
         rd_kafka_topic_partition_list_add(known, list->elems[i].topic, list->elems[i].partition)->offset =
             RD_KAFKA_OFFSET_INVALID;
-    /* Else it is committed as they are given up, which waits while the group rebalances, is then refused as of an older
-     * generation, and so costs the whole assignment. */
+    /* Otherwise the unassignment commits it. That commit waits while the group rebalances, is then refused for its
+     * older generation, and so costs the whole assignment. */
     (void)rd_kafka_offsets_store(source->kafka, known);
     log_rebalance_problem("move", rd_kafka_incremental_unassign(source->kafka, known));
     log_rebalance_problem("take", rd_kafka_incremental_assign(source->kafka, list));
   } else {
-    /* A fetch that failed with "out of range" has ended for librdkafka, so that a seek is refused; and of eager members
-     * it takes an assignment as a whole only. */
+    /* librdkafka has ended a fetch that failed with "out of range", and refuses a seek. For eager members it accepts
+     * only a whole assignment. */
     for (int i = all->cnt; i-- > 0;) {
       rd_kafka_topic_partition_t *at = &all->elems[i];
       SourcePartition *its = partition_at(source, at);
       if (its == NULL || its->is_halted)
         rd_kafka_topic_partition_list_del_by_idx(all, i);
       else if (at->offset < 0)
-        at->offset = its->begin_offset; /* nothing of it was handed out */
+        at->offset = its->begin_offset; /* none of its messages was passed on */
       else
         its->begin_offset = at->offset;
     }
@@ -202,7 +202,7 @@ assign_more(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *list
   }
 }
 
-/* Of one that is located, or no longer ours. */
+/* For a partition that is located, or no longer ours. */
 static void
 set_located(TideKafkaSource *source, SourcePartition *its)
 {
@@ -231,8 +231,8 @@ describe_unlocated(const TideKafkaSource *source, const rd_kafka_topic_partition
   return g_strdup_printf("topic '%s' partition %d: %s", at->topic, at->partition, rd_kafka_err2str(at->err));
 }
 
-/* Asks where @partitions stand, and takes those out of it that are not to be read: they are halted, or not located yet.
- * The offsets of the others are set. Inside of a rebalance and outside. */
+/* Asks for the offsets of @partitions, and removes those that are not to be read, because they are halted or not
+ * located yet. Sets the offsets of the others. Inside a rebalance and outside. */
 static void
 locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int question_ms)
 {
@@ -240,7 +240,7 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
   TideKafkaStarts starts = {source->kafka, &source->options.config->kafka, question_ms, handlers->progress,
                             handlers->data};
   g_autofree TideInputLog *logs = tide_kafka_find_starts(&starts, partitions);
-  g_autofree char *cluster_id = rd_kafka_clusterid(source->kafka, 0); /* known by now from an answer, or not at all */
+  g_autofree char *cluster_id = rd_kafka_clusterid(source->kafka, 0); /* known from an earlier answer, or not at all */
   g_autofree char *why = NULL;
   for (int i = partitions->cnt; i-- > 0;) {
     rd_kafka_topic_partition_t *at = &partitions->elems[i];
@@ -260,7 +260,7 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
       continue;
     }
-    if (offset != at->offset) { /* what was committed with another has nothing to say about this one */
+    if (offset != at->offset) { /* metadata committed with another offset does not apply */
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
       rd_kafka_topic_partition_list_add(partitions, its->topic, its->partition)->offset = offset;
     }
@@ -271,7 +271,7 @@ locate(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions, int
   handlers->unlocated(source->n_unlocated, why, handlers->data);
 }
 
-/* Hands @partitions over to be fetched. */
+/* Makes librdkafka fetch @partitions. */
 static void
 take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *partitions, gboolean in_rebalance)
 {
@@ -289,7 +289,7 @@ take_located(TideKafkaSource *source, const rd_kafka_topic_partition_list_t *par
   source->handlers.taken(slots, n_slots, source->handlers.data);
 }
 
-/* Looks again for all that is not located. */
+/* Asks again about all unlocated partitions. */
 static void
 locate_the_rest(TideKafkaSource *source)
 {
@@ -334,7 +334,7 @@ give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
       slots[n_slots++] = slot;
   }
   source->handlers.revoking(slots, n_slots, lost, source->handlers.data);
-  /* Partitions that are halted or not located were never handed to librdkafka, which refuses to take them back. */
+  /* Halted and unlocated partitions were never assigned to librdkafka, which refuses to unassign them. */
   g_autoptr(rd_kafka_topic_partition_list_t) assigned = NULL;
   (void)rd_kafka_assignment(source->kafka, &assigned);
   for (int i = partitions->cnt; i-- > 0;) {
@@ -376,7 +376,7 @@ kind_of(rd_kafka_resp_err_t code, guint32 slot)
     return TIDE_INPUT_TROUBLE_POLL;
   case RD_KAFKA_RESP_ERR__BAD_MSG:
   case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-  case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format that this librdkafka does not know: it skips it all the same */
+  case RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED: /* a format unknown to this librdkafka, which skips it, too */
     return slot != TIDE_INPUT_NO_SLOT ? TIDE_INPUT_TROUBLE_DAMAGED : TIDE_INPUT_TROUBLE_CLIENT;
   case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
   case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
@@ -400,7 +400,7 @@ report(TideKafkaSource *source, TideInputTrouble kind, guint32 slot, const char 
   source->handlers.trouble(&what, source->handlers.data);
 }
 
-/* Names who is denied what: librdkafka says the one half of it, or none. */
+/* Names the user and the missing right: librdkafka reports at most one of them. */
 static void
 report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint32 slot, const char *text)
 {
@@ -451,7 +451,7 @@ on_error(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
 
 /* ---- commits ---- */
 
-/* Tells how the commit of each partition ended. Returns: what went wrong; NULL: nothing did. (transfer full) */
+/* Reports the result of each partition's commit. Returns: the first problem; NULL: none. (transfer full) */
 static char *
 report_committed(TideKafkaSource *source, rd_kafka_resp_err_t whole, const rd_kafka_topic_partition_list_t *offsets)
 {
@@ -500,14 +500,14 @@ static gboolean
 store_offset(TideInput *input, guint32 slot, gint64 offset)
 {
   TideKafkaSource *source = source_of(input);
-  /* One partition a call, judged by the return code: measured, the element's own error field is not set. */
+  /* One partition per call, for the return code: librdkafka does not set the element's own error field (measured). */
   g_autoptr(rd_kafka_topic_partition_list_t) list = list_of(source, slot, offset);
   return rd_kafka_offsets_store(source->kafka, list) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* What is stored is committed at the next interval, and when librdkafka gives the partition up, without a note: a
- * commit that is under way would be followed by what was stored before it, which is less. So nothing is stored any more
- * when a commit is sent; of one that fails more is stored or committed soon. Measured with 2.0.2. */
+/* Without a note, librdkafka commits a stored offset at the next interval, and when it unassigns the partition. That
+ * would follow a commit in flight with an older, lower offset. So a commit clears the stored offset; if it fails, more
+ * is stored or committed soon. Measured with 2.0.2. */
 static void
 forget_stored(TideKafkaSource *source, const TideInputCommit *commits, gsize n_commits)
 {
@@ -526,7 +526,7 @@ commit_later(TideInput *input, const TideInputCommit *commits, gsize n_commits)
     on_commit(source->kafka, problem, list, source);
 }
 
-/* A commit that is waited for. */
+/* The result of a commit that the caller waits for. */
 typedef struct CommitAnswer {
   TideKafkaSource *source; /* borrowed */
   gboolean is_there;
@@ -541,7 +541,7 @@ on_commit_answer(rd_kafka_t *kafka, rd_kafka_resp_err_t result, rd_kafka_topic_p
   answer->problem = report_committed(answer->source, result, offsets);
 }
 
-/* rd_kafka_commit() would wait as long as librdkafka tries. With a queue of its own the answer is only taken here. */
+/* rd_kafka_commit() would wait as long as librdkafka retries. A separate queue delivers the answer only here. */
 static gboolean
 commit_and_wait(TideInput *input, const TideInputCommit *commits, gsize n_commits, gint64 deadline_us,
                 char **ret_problem)
@@ -568,7 +568,7 @@ commit_and_wait(TideInput *input, const TideInputCommit *commits, gsize n_commit
 
 /* ---- polling ---- */
 
-/* What poll returned instead of a message. */
+/* Handles what poll returned instead of a message. */
 static void
 handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
 {
@@ -582,7 +582,7 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
   if (text == NULL)
     text = rd_kafka_err2str(raw->err);
   if (raw->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || raw->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
-      raw->err == RD_KAFKA_RESP_ERR__NO_OFFSET) { /* the offset that was asked for is not in the log */
+      raw->err == RD_KAFKA_RESP_ERR__NO_OFFSET) { /* the requested offset is not in the log */
     if (slot != TIDE_INPUT_NO_SLOT && partition_of(source, slot)->is_ours)
       set_unlocated(source, slot, raw->offset >= 0 ? raw->offset : partition_of(source, slot)->begin_offset);
     return;
@@ -615,7 +615,7 @@ rouse_client(TideKafkaSource *source)
   report(source, TIDE_INPUT_TROUBLE_FATAL, TIDE_INPUT_NO_SLOT, text);
 }
 
-/* Something of the partition was read again, after the brokers had denied it. */
+/* Reports that the partition is readable again after the brokers had denied it. */
 static void
 recover(TideKafkaSource *source, guint32 slot)
 {
@@ -700,7 +700,7 @@ move_slots(TideInput *input, const TideInputMove *moves, gsize n_moves)
   g_autoptr(rd_kafka_topic_partition_list_t) list = rd_kafka_topic_partition_list_new((int)n_moves);
   for (gsize i = 0; i < n_moves; i++) {
     SourcePartition *its = partition_of(source, moves[i].slot);
-    if (its->is_unlocated) /* else it would go on at what was not found, and pass over all from here to there */
+    if (its->is_unlocated) /* otherwise it would continue at the offset that was not found, and skip all before */
       its->wanted_offset = moves[i].offset;
     else
       rd_kafka_topic_partition_list_add(list, its->topic, its->partition)->offset = moves[i].offset;
@@ -733,7 +733,7 @@ free_source(TideInput *input)
   TideKafkaSource *source = source_of(input);
   if (source->queue != NULL)
     rd_kafka_queue_destroy(source->queue);
-  /* Destroying closes once more, and that has been seen never to return while the broker was away. */
+  /* Destroying closes again, which was seen to hang while the broker was unavailable. */
   if (source->kafka != NULL)
     rd_kafka_destroy_flags(source->kafka, source->is_closed ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0);
   g_ptr_array_unref(source->partitions);

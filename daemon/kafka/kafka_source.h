@@ -1,5 +1,5 @@
-/* One librdkafka consumer: subscribing, polling, pausing, storing offsets, and the rebalance protocol. The only file of
- * the daemon that consumes; what a message means is its caller's business.
+/* One librdkafka consumer: subscribing, polling, pausing, storing offsets, and the rebalance protocol. No other
+ * file of the daemon consumes; the caller interprets the messages.
  *
  * Threads: model/input.h. */
 #pragma once
@@ -13,11 +13,11 @@ G_BEGIN_DECLS
 typedef struct TideKafkaSourceOptions {
   const TideConfig *config; /* borrowed */
   guint32 index;            /* of the consumer in this process */
-  TideKafkaWatch *watch;    /* borrowed; NULL: nobody watches */
+  TideKafkaWatch *watch;    /* borrowed; NULL: no watch */
 } TideKafkaSourceOptions;
 
-/* Connects and subscribes; does not wait for brokers. Pausing throws prefetched messages away. A move after LOST takes
- * the place of a seek, which librdkafka would refuse. Errors: CONFIG, KAFKA. */
+/* Connects and subscribes; does not wait for brokers. Pausing discards prefetched messages. A move after LOST
+ * replaces a seek, which librdkafka would refuse. Errors: CONFIG, KAFKA. */
 TideInput *tide_kafka_source_new(const TideKafkaSourceOptions *options, const TideInputHandlers *handlers,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

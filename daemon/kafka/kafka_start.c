@@ -6,20 +6,20 @@
 #include "kafka/kafka_conf.h"
 #include "util/clock.h"
 
-/* Members of a group that begins commit where they begin a moment before others ask: the note of such a commit says
- * when, and it is no sign yet that the group began before. Later ones are, and every commit that has moved. */
+/* Members of a new group may commit their start offsets moments before other members ask. The note of such a commit has
+ * its time. The group counts as begun earlier if a commit is older than this, or has moved. */
 #define BEGINNING_MS 60000
 
 typedef struct Search {
   const TideKafkaStarts *starts;
-  rd_kafka_topic_partition_list_t *partitions; /* their errors: of the first question that was not answered */
+  rd_kafka_topic_partition_list_t *partitions; /* the error of an element: that of its first unanswered question */
   TideInputLog *found;
-  gint32 *leaders; /* owned: of each partition, -1: it has none; NULL: not needed yet */
+  gint32 *leaders; /* owned: of each partition; -1: none; NULL: not needed yet */
 } Search;
 
 /* ---- offsets by time ---- */
 
-/* Which broker leads each partition. FALSE when no broker says. */
+/* Finds the leader of each partition. FALSE: no broker answered. */
 static gboolean
 find_leaders(Search *search)
 {
@@ -43,8 +43,8 @@ find_leaders(Search *search)
   return TRUE;
 }
 
-/* One question for the partitions whose questions were answered so far: for all, or if the leaders are known, for those
- * that @leader has. Returns the error of the question as a whole, of which nothing is noted yet. */
+/* Asks one question for the partitions without an error so far: for all, or if the leaders are known, for those of
+ * @leader. Returns the error of the whole question, which is not noted yet. */
 static rd_kafka_resp_err_t
 ask_offsets(Search *search, gint32 leader, gint64 time_ms, gsize member)
 {
@@ -70,11 +70,11 @@ ask_offsets(Search *search, gint32 leader, gint64 time_ms, gsize member)
   return problem;
 }
 
-/* The offsets of all partitions at @time_ms, or at RD_KAFKA_OFFSET_BEGINNING or _END, go to the member of each result
- * at @member. RD_KAFKA_OFFSET_END: no message is as late as that time.
+/* Stores the offsets of all partitions at @time_ms, RD_KAFKA_OFFSET_BEGINNING or _END in the member of each result at
+ * @member. RD_KAFKA_OFFSET_END: no message is that late.
  *
- * All in one question. librdkafka answers it as a whole: if one broker does not answer, nothing is known of the
- * partitions of the others either. So each leader is then asked for itself. */
+ * librdkafka answers a question as a whole: if one broker does not answer, the offsets at the other brokers are
+ * unknown, too. Then each leader is asked separately. */
 static void
 find_offsets(Search *search, gint64 time_ms, gsize member)
 {
@@ -114,7 +114,7 @@ was_before(const rd_kafka_topic_partition_t *committed, gint64 now_epoch_ms)
          note.start_ms == 0 || now_epoch_ms - note.start_ms > BEGINNING_MS;
 }
 
-/* @ret_begun: whether the group has committed any offset that is not of this very beginning. */
+/* @ret_begun: whether the group committed any offset before this start. */
 static rd_kafka_resp_err_t
 ask_whether_group_has_begun(const TideKafkaStarts *starts, gboolean *ret_begun)
 {
@@ -142,7 +142,7 @@ is_uncommitted(const Search *search, int i)
   return search->partitions->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR && search->found[i].committed_offset < 0;
 }
 
-/* Where a new group begins, for the partitions of which nothing is committed. */
+/* Finds the start of a new group for the partitions without a committed offset. */
 static void
 find_beginnings(Search *search)
 {
@@ -161,7 +161,7 @@ find_beginnings(Search *search)
     found->group_has_begun = has_begun;
     if (config->start != TIDE_START_TIME)
       found->start_offset = config->start == TIDE_START_LATEST ? found->end_offset : found->begin_offset;
-    else if (found->start_offset < 0) /* no message is as late as that */
+    else if (found->start_offset < 0) /* no message is that late */
       found->start_offset = found->end_offset;
   }
 }

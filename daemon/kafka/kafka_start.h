@@ -1,9 +1,8 @@
-/* Asks the brokers about assigned partitions: what the group has committed of each, what its log holds, and if nothing
- * is committed, where `kafka.start` lets a new group begin. The consumer decides what follows
- * (consumer/offset_trust.h).
+/* Asks the brokers about assigned partitions: the committed offset of each and the ends of its log. Without a committed
+ * offset, also where `kafka.start` lets a new group begin. The consumer decides what to do (consumer/offset_trust.h).
  *
  * Threads: the client's only. Each question is asked once for all partitions, or if a broker does not answer, once for
- * each leader, and waits for the broker for a few seconds at most. */
+ * each leader. It waits a few seconds at most. */
 #pragma once
 
 #include "config/config.h"
@@ -13,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* For questions inside a rebalance: well below the shortest session timeout that is allowed (6 s). */
+/* For questions inside a rebalance: well below the shortest allowed session timeout (6 s). */
 #define TIDE_KAFKA_QUESTION_MS 4000
 
 typedef struct TideKafkaStarts {
@@ -26,8 +25,8 @@ typedef struct TideKafkaStarts {
 
 /**
  * tide_kafka_find_starts: ask about @partitions.
- * @partitions: receives what is committed, and its metadata; the error of an element is that of the first question
- * about it that was not answered.
+ * @partitions: receives committed offsets and metadata; the error of an element is that of its first unanswered
+ * question.
  * Returns: (transfer full): one for each, by index; its note is borrowed from @partitions. wanted_offset is -1.
  */
 TideInputLog *tide_kafka_find_starts(const TideKafkaStarts *starts, rd_kafka_topic_partition_list_t *partitions);

@@ -10,10 +10,10 @@
 #define ANSWER_MS 15000
 #define SILENCE_MS 60000
 #define MAX_OPEN 16
-#define WAIT_MS 100      /* short enough that a stop is noticed */
-#define QUEUE_KIB "4096" /* of all partitions: a fetch of librdkafka's default size fits several times */
+#define WAIT_MS 100      /* short, so that a stop is noticed */
+#define QUEUE_KIB "4096" /* for all partitions: room for several fetches of librdkafka's default size */
 
-/* To a wanted offset that is further away, fetching anew is cheaper than reading what lies between. */
+/* If the wanted offset is further away, a new fetch is cheaper than reading up to it. */
 #define READ_ON_OFFSETS 1000
 
 struct TideTopicReader {
@@ -27,7 +27,7 @@ struct TideTopicReader {
 TideTopicReader *
 tide_topic_reader_new(const TideKafkaConfig *config, const TideTopicReaderOptions *options, GError **error)
 {
-  /* Of a partition that lost its oldest meanwhile, what is left. */
+  /* If the oldest messages were deleted meanwhile, the rest is read. */
   static const TideKafkaSetting settings[] = {
       {"auto.offset.reset", "earliest"},
       {"queued.max.messages.kbytes", QUEUE_KIB},
@@ -53,7 +53,7 @@ tide_topic_reader_free(TideTopicReader *reader)
 {
   if (reader == NULL)
     return;
-  g_hash_table_unref(reader->topics); /* before the client: it waits for them */
+  g_hash_table_unref(reader->topics); /* before the client, which waits for them */
   tide_kafka_client_free(reader->client);
   g_free(reader);
 }
@@ -84,7 +84,7 @@ compare_parts(gconstpointer a, gconstpointer b)
   return order != 0 ? order : (left->partition > right->partition) - (left->partition < right->partition);
 }
 
-/* Adds the partitions of the topics that @wanted names, unless they are there. FALSE: there are none. */
+/* Adds the partitions of the topics that match @wanted, unless they were added. FALSE: no topic matches. */
 static gboolean
 add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted)
 {
@@ -94,7 +94,7 @@ add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *
     if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR || !tide_topic_pattern_matches(wanted, topic->topic))
       continue;
     found = TRUE;
-    gboolean is_there = FALSE; /* by another name or pattern */
+    gboolean is_there = FALSE; /* added for another name or pattern */
     for (guint k = 0; k < parts->len && !is_there; k++)
       is_there = strcmp(g_array_index(parts, TideTopicPart, k).topic, topic->topic) == 0;
     for (int k = 0; !is_there && k < topic->partition_cnt; k++) {
@@ -111,7 +111,7 @@ find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata 
 {
   g_autofree char *problem = tide_topic_pattern_problem(wanted);
   if (problem != NULL)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is no pattern of topics: %s", wanted, problem);
+    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not a valid topic pattern: %s", wanted, problem);
   if (add_topics(parts, metadata, wanted))
     return TRUE;
   g_autofree char *absent = tide_kafka_acl_hint_absent(
@@ -121,7 +121,7 @@ find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata 
   return tide_fail(error, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
 }
 
-/* All partitions of @topics; what they hold is not asked: all offsets are 0. */
+/* All partitions of @topics, without asking for their offsets, which are 0. */
 static GArray *
 list_partitions(TideTopicReader *reader, const char *const *topics, GError **error)
 {
@@ -199,7 +199,7 @@ tide_topic_reader_ask_group(TideTopicReader *reader, const char *group, GArray *
   if (result == RD_KAFKA_RESP_ERR_NO_ERROR)
     return TRUE;
   tide_kafka_client_set_error(member, result, error);
-  g_prefix_error(error, "cannot ask what group '%s' has committed: ", group);
+  g_prefix_error(error, "cannot ask for the committed offsets of group '%s': ", group);
   return FALSE;
 }
 
@@ -227,7 +227,7 @@ limit_to_time(TideTopicReader *reader, gint64 time_ms, GArray *parts, gboolean i
       tide_kafka_ask_offsets(tide_kafka_client_handle(reader->client), list, time_ms, reader->answer_ms), list);
   for (guint i = 0; result == RD_KAFKA_RESP_ERR_NO_ERROR && i < parts->len; i++) {
     TideTopicPart *part = &g_array_index(parts, TideTopicPart, i);
-    gint64 offset = list->elems[i].offset >= 0 ? list->elems[i].offset : part->last; /* none is so late */
+    gint64 offset = list->elems[i].offset >= 0 ? list->elems[i].offset : part->last; /* no message is that late */
     if (is_end)
       part->end = CLAMP(offset, part->begin, part->end);
     else
@@ -248,22 +248,22 @@ tide_topic_reader_limit_to_times(TideTopicReader *reader, gint64 from_ms, gint64
 
 /* ---- messages ---- */
 
-/* A span that is read now. */
+/* A span that is being read. */
 typedef struct OpenSpan {
-  const TideTopicSpan *span; /* borrowed; NULL: nothing is read here */
+  const TideTopicSpan *span; /* borrowed; NULL: the slot is free */
   rd_kafka_topic_t *topic;   /* borrowed */
   gint32 partition;
-  gint64 next; /* the offset that is waited for */
+  gint64 next; /* the next expected offset */
 } OpenSpan;
 
 typedef struct Reading {
   TideTopicReader *reader;
   const GArray *parts;
   const GArray *spans;
-  rd_kafka_queue_t *queue;                     /* owned: of all that are open */
-  rd_kafka_topic_partition_list_t *partitions; /* owned: those that are open */
+  rd_kafka_queue_t *queue;                     /* owned: of all open spans */
+  rd_kafka_topic_partition_list_t *partitions; /* owned: of all open spans */
   TideKafkaRefill refill;                      /* of the queue */
-  OpenSpan *open;                              /* owned: max_open places */
+  OpenSpan *open;                              /* owned: max_open slots */
   guint max_open;
   guint n_open;
   guint next_span;
@@ -285,7 +285,7 @@ start(Reading *reading, const OpenSpan *open, GError **error)
 static void
 close_span(Reading *reading, OpenSpan *open)
 {
-  (void)rd_kafka_consume_stop(open->topic, open->partition); /* of one that runs, it cannot fail */
+  (void)rd_kafka_consume_stop(open->topic, open->partition); /* cannot fail: it was started */
   rd_kafka_topic_partition_list_del(reading->partitions, rd_kafka_topic_name(open->topic), open->partition);
   open->span = NULL;
   reading->n_open--;
@@ -302,7 +302,7 @@ find_open(Reading *reading, const rd_kafka_topic_t *topic, gint32 partition)
   return NULL;
 }
 
-/* Opens spans while there is room. One partition has one reader: a second span of it waits. */
+/* Opens spans while slots are free. A partition has one reader: a second span of it waits. */
 static gboolean
 open_spans(Reading *reading, GError **error)
 {
@@ -338,7 +338,7 @@ open_spans(Reading *reading, GError **error)
   return TRUE;
 }
 
-/* Nothing more comes of @open. */
+/* Closes @open and reports its end. */
 static void
 end_span(Reading *reading, OpenSpan *open, gint64 next, const char *fault)
 {
@@ -376,7 +376,7 @@ take(Reading *reading, const rd_kafka_message_t *raw, GError **error)
   if (open == NULL)
     return TRUE;
   if (!is_end && raw->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    if (!waits) /* else librdkafka goes on trying, until the silence is too long */
+    if (!waits) /* otherwise librdkafka retries until silence_ms has passed */
       end_span(reading, open, open->next, rd_kafka_err2str(raw->err));
     return TRUE;
   }
@@ -384,7 +384,7 @@ take(Reading *reading, const rd_kafka_message_t *raw, GError **error)
     reading->progress_us = tide_now_us();
   if (raw->offset >= open->span->end || (is_end && (!waits || open->span->end == TIDE_TOPIC_END)))
     end_span(reading, open, raw->offset, NULL);
-  else if (raw->offset < open->next && !waits) /* there is no such offset: librdkafka began with the earliest */
+  else if (raw->offset < open->next && !waits) /* the offset is gone: librdkafka began with the earliest */
     end_span(reading, open, open->next, NULL);
   else if (!is_end && raw->offset >= open->next)
     return take_message(reading, open, raw, error);
@@ -449,21 +449,21 @@ tide_topic_reader_read(TideTopicReader *reader, const GArray *parts, const GArra
 
 /* ---- some messages of one topic ---- */
 
-/* Of a sample that is spread: what lies side by side tells readings of one moment from those of several. */
+/* In a spread sample, successive messages distinguish readings of one moment from those of several. */
 #define SAMPLES_IN_A_ROW 10
 
 typedef struct Sampling {
   const TideKafkaReadRequest *request; /* borrowed */
   const GArray *parts;                 /* borrowed (element-type TideTopicPart) */
-  gint64 *wanted;                      /* owned: the next offset of each partition */
+  gint64 *wanted;                      /* owned: the next wanted offset of each partition */
   TideKafkaReadFunc func;
   gpointer data;
-  guint64 *counts; /* owned: messages handed out of each partition */
+  guint64 *counts; /* owned: messages passed on of each partition */
   guint64 share;   /* of each partition */
   TideKafkaReadResult result;
 } Sampling;
 
-/* Behind @offset of the partition at @part. */
+/* The next offset to sample after @offset in the partition at @part. */
 static gint64
 next_sample(const Sampling *sampling, guint part, gint64 offset)
 {
@@ -481,7 +481,7 @@ take_sample(const TideMessage *message, guint part, gpointer data)
 {
   Sampling *sampling = data;
   if (message->offset < sampling->wanted[part])
-    return sampling->wanted[part]; /* it came before a jump was made */
+    return sampling->wanted[part]; /* fetched before the last jump */
   sampling->result.n_messages++;
   if (!sampling->func(message, sampling->data) || sampling->result.n_messages >= sampling->request->max_messages)
     return TIDE_TOPIC_STOP;

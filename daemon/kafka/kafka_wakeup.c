@@ -7,10 +7,10 @@
 
 /* ---- refill: a queue that was full ---- */
 
-/* A broker that does not answer in this time: our thread for it is awake all the same. */
+/* The question wakes our thread for a broker even if it does not answer in this time. */
 #define QUESTION_MS 10
 
-/* Of the time, at most this part is spent on questions. */
+/* After a question, no other is asked for this many times its duration. */
 #define SHARE_OF_TIME 4
 
 static guint64
@@ -69,7 +69,7 @@ tide_kafka_refill_wait_ms(TideKafkaRefill *refill, int timeout_ms)
     tide_kafka_refill_ask(refill);
     return refill->n_messages > 0 ? MIN(timeout_ms, QUESTION_MS) : timeout_ms;
   }
-  /* Were it empty after it had been full, more would have been taken: librdkafka is at work. */
+  /* After a full queue, more would have been taken before it was empty: librdkafka is fetching. */
   refill->n_bytes = refill->n_messages = 0;
   return timeout_ms;
 }
@@ -79,7 +79,7 @@ tide_kafka_refill_wait_ms(TideKafkaRefill *refill, int timeout_ms)
 #define ASK_INTERVAL_US TIDE_US_PER_S
 #define ASK_MS 500
 
-/* Each try makes a client and ends it. */
+/* Each try creates a client and ends it. */
 #define TRY_INTERVAL_US (10 * TIDE_US_PER_S)
 #define TRY_MS 2000
 
@@ -106,7 +106,7 @@ tide_kafka_rouse(TideKafkaRouse *rouse, gint64 now_us)
     return TRUE;
   rouse->tried_us = now_us;
   if (!tide_kafka_client_try(rouse->config, TRY_MS, NULL))
-    rouse->unanswered_us = 0; /* an outage, which ends nothing */
+    rouse->unanswered_us = 0; /* an outage, which is not counted */
   else if (rouse->unanswered_us == 0)
     rouse->unanswered_us = now_us;
   rouse->is_asking =

@@ -8,19 +8,19 @@
 
 #define ROUND_US TIDE_US_PER_S
 
-/* Each question. The thread asks up to eight in a row, and looks between them whether it is to end. */
+/* Limit for each question. The thread asks up to eight in a row, and checks between them whether it must end. */
 #define QUESTION_MS 2000
 
-/* An answer that is older is no answer any more: longer than a leader or a coordinator takes to move. */
+/* Older answers are forgotten. Longer than a leader or a coordinator takes to move. */
 #define ANSWER_LASTS_US (15 * TIDE_US_PER_S)
 
-/* A partition of which nothing was read for so long, although there is more, may wait for a transaction. */
+/* A partition with unread messages that is not read for this long may wait for a transaction. */
 #define STILL_US (10 * TIDE_US_PER_S)
 
-/* A leader that was just elected may not know the log's end for a moment; an end that stays lower has lost messages. */
+/* A newly elected leader may not know the log's end for a moment; an end that stays lower means lost messages. */
 #define SHORTER_US (5 * TIDE_US_PER_S)
 
-/* Topics come and go seldom. */
+/* Topics are rarely created or deleted. */
 #define TOPICS_INTERVAL_US (10 * TIDE_US_PER_S)
 
 struct TideWatchedPartition {
@@ -32,10 +32,10 @@ struct TideWatchedPartition {
   } gauges;
   TideLogWitness *witness; /* borrowed; its thread only */
   /* under the watch's lock */
-  gboolean is_gone; /* "tide-watch" frees it, which may be asking about it */
+  gboolean is_gone; /* "tide-watch", which may be asking about it, frees it */
   TideConsumerPosition position;
-  TideConsumerNote note;         /* its text owned */
-  gint64 asked_committed_offset; /* of the position, when the question that is under way was asked */
+  TideConsumerNote note;         /* its texts are owned */
+  gint64 asked_committed_offset; /* of the position, when the current question was asked */
   TideUnreadSince unread_since;
   struct {
     gint64 us; /* 0: not yet, or too long ago */
@@ -49,7 +49,7 @@ struct TideWatchedPartition {
     TideLogLength length;
     gboolean was_replaced;
   } log;
-  gint64 still_us;  /* since when read_to has not changed, while there was more; 0: there was no more */
+  gint64 still_us;  /* since when read_to has not changed although more exists; 0: all is read */
   gint64 undecided; /* messages */
 };
 
@@ -62,30 +62,30 @@ struct TideKafkaWatch {
   struct {
     TideGauge *throttled_total, *missing, *up, *strangers, *other_tables;
   } gauges;
-  GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those that are named */
-  guint n_patterns;  /* the others */
+  GPtrArray *topics; /* owned (element-type rd_kafka_topic_t): those configured by name */
+  guint n_patterns;  /* those configured as patterns */
   TideThread *thread;
   /* its thread only */
   struct {
     gint64 topics_asked_us;
-    gint64 group_asked_us;   /* 0: is to be asked */
-    rd_kafka_t *as_consumer; /* owned: sees what the consumers see of transactions; NULL: not needed yet */
-    GPtrArray *patterns;     /* owned (element-type utf8, borrowed): those that no topic has matched yet */
+    gint64 group_asked_us;   /* 0: ask now */
+    rd_kafka_t *as_consumer; /* owned: sees transactions as the consumers do; NULL: not needed yet */
+    GPtrArray *patterns;     /* owned (element-type utf8, borrowed): those without a match so far */
   } own;
   TideMutex lock;
   TideCond changed;
   /* under lock */
   gboolean is_stopping;
   gboolean is_urgent;    /* a partition was added */
-  GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread takes away */
+  GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread removes any */
   GHashTable *witnesses; /* owned: "topic/3" -> TideLogWitness; they outlast assignments */
   gboolean knows_topics;
   char *missing; /* owned; NULL: none */
   TideKafkaAnswers answers;
   struct {
-    char *strangers;         /* owned: at the last look; NULL: none */
+    char *strangers;         /* owned: at the last check; NULL: none */
     gint64 stranger_seen_us; /* 0: never */
-    guint other_tables;      /* partitions, at the last look */
+    guint other_tables;      /* partitions, at the last check */
     gint64 other_tables_since_us;
   } group;
   struct {
@@ -225,7 +225,7 @@ tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched, cons
 void
 tide_kafka_watch_throttled(TideKafkaWatch *watch, int throttle_ms)
 {
-  if (watch == NULL || throttle_ms <= 0) /* 0: that broker's quota is over, which says nothing of others */
+  if (watch == NULL || throttle_ms <= 0) /* 0: that broker no longer throttles; others may */
     return;
   gint64 end_us = tide_now_us() + throttle_ms * TIDE_US_PER_MS;
   tide_gauge_add(watch->gauges.throttled_total, throttle_ms);
@@ -258,7 +258,7 @@ tide_kafka_watch_lag(TideKafkaWatch *watch)
   }
   if (tide_now_us() < watch->throttle.end_us + ROUND_US)
     lag.throttle_ms = watch->throttle.ms;
-  if (n == 0) /* given to others, or lost with the brokers, who then do not say what comes in */
+  if (n == 0) /* other members have them, or the brokers are gone and report no new messages */
     lag.is_known = watch->answers.since_us > 0;
   tide_mutex_unlock(&watch->lock);
   return lag;
@@ -337,11 +337,11 @@ tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed, gint6
   if (committed >= end)
     return now_ms;
   if (position->mark > committed && position->finished_ms >= 0)
-    return position->finished_ms; /* what is finished comes before what is not */
+    return position->finished_ms; /* finished messages come before unfinished ones */
   if (position->oldest_ms >= 0)
     return position->oldest_ms;
   if (read_to >= end)
-    return now_ms; /* what is left are no messages, but the markers that transactions leave */
+    return now_ms; /* only transaction markers are left, which are not messages */
   return unread->since_ms >= 0 ? unread->since_ms : position->newest_ms;
 }
 
@@ -356,7 +356,7 @@ is_stopping(TideKafkaWatch *watch)
   return stopping;
 }
 
-/* The partitions that are watched now; the elements' opaque is their TideWatchedPartition. */
+/* The partitions that are watched now; the opaque of each element is its TideWatchedPartition. */
 static rd_kafka_topic_partition_list_t *
 list_watched(TideKafkaWatch *watch)
 {
@@ -377,8 +377,8 @@ list_watched(TideKafkaWatch *watch)
   return list;
 }
 
-/* Of partitions of which the group has committed nothing: it begins at the first message, for where it begins
- * elsewhere that is committed at once. */
+/* Sets the first offset for partitions without a committed one. The group begins there: if it begins elsewhere, it
+ * commits that at once. */
 static gboolean
 fill_in_begins(TideKafkaWatch *watch, rd_kafka_topic_partition_list_t *committed)
 {
@@ -422,7 +422,7 @@ take_answer_locked(TideWatchedPartition *watched, gint64 committed, gint64 end, 
     tide_gauge_clear(watched->gauges.lag_seconds);
 }
 
-/* @committed, @ends: the answers; NULL: there are none. */
+/* @committed, @ends: the answers; NULL: none. */
 static void
 take_answers(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *committed,
              const rd_kafka_topic_partition_list_t *ends)
@@ -473,9 +473,7 @@ tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 presen
   witness->offset = next_offset >= 0 ? next_offset : end_offset;
 }
 
-/* The first offsets of the partitions of @all at the times of their witnesses. (transfer full); NULL: there is no
- * answer
- */
+/* The first offsets of the partitions of @all at the times of their witnesses. (transfer full); NULL: no answer */
 static rd_kafka_topic_partition_list_t *
 ask_at_times(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *all, gsize member)
 {
@@ -488,8 +486,8 @@ ask_at_times(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *all, 
   return is_answered ? g_steal_pointer(&list) : NULL;
 }
 
-/* Asks both questions for each partition of @all, by list_watched(), whose ends are @ends. What is not answered stays
- * as it is. */
+/* Asks both questions for each partition of @all, by list_watched(), whose ends are @ends. Without an answer, a
+ * witness does not change. */
 static void
 ask_witnesses(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *all,
               const rd_kafka_topic_partition_list_t *ends)
@@ -511,7 +509,7 @@ ask_witnesses(TideKafkaWatch *watch, const rd_kafka_topic_partition_list_t *all,
 
 /* ---- the lag ---- */
 
-/* Without a partition of ours, nothing else shows whether the group's coordinator answers: any partition will do. */
+/* Without a partition of ours, only this shows whether the group's coordinator answers. Any partition will do. */
 static void
 ask_coordinator(TideKafkaWatch *watch)
 {
@@ -535,16 +533,16 @@ ask_for_lag(TideKafkaWatch *watch)
       ask_coordinator(watch);
     return;
   }
-  /* The ends first: what is committed meanwhile may lie behind them, which is no lag. */
+  /* Ask for the ends first: offsets committed meanwhile may be after them, which is not lag. */
   g_autoptr(rd_kafka_topic_partition_list_t) ends = rd_kafka_topic_partition_list_copy(committed);
   gboolean has_ends =
       tide_kafka_ask_offsets(watch->kafka, ends, RD_KAFKA_OFFSET_END, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
-  /* A leader that does not answer must not hide that what is committed of other partitions vanished. */
+  /* Even if a leader does not answer, vanished offsets of other partitions must be noticed. */
   gboolean answered =
       !is_stopping(watch) && rd_kafka_committed(watch->kafka, committed, QUESTION_MS) == RD_KAFKA_RESP_ERR_NO_ERROR;
   if (answered) {
-    /* Brokers forget what a group with members has committed when the topic is deleted, and not before. This was asked
-     * after the consumer told what is committed. */
+    /* Brokers delete the offsets of a group with members only when the topic is deleted. The question was asked after
+     * the consumer reported its committed offset. */
     tide_mutex_lock(&watch->lock);
     for (int i = 0; i < committed->cnt; i++) {
       const rd_kafka_topic_partition_t *at = &committed->elems[i];
@@ -560,9 +558,9 @@ ask_for_lag(TideKafkaWatch *watch)
   take_answers(watch, committed, answered ? ends : NULL);
 }
 
-/* Of partitions that stand still although there is more: whether all that their consumer may read is read. Up to there
- * is the last stable offset, where the oldest open transaction begins; consumers that read without regard to
- * transactions are shown the end. */
+/* Checks for partitions with unread messages that are not read: has their consumer read all that it may? That ends at
+ * the last stable offset, where the oldest open transaction begins. Consumers that ignore transactions get the end of
+ * the log instead. */
 static void
 ask_for_undecided(TideKafkaWatch *watch)
 {
@@ -598,7 +596,7 @@ ask_for_undecided(TideKafkaWatch *watch)
 
 /* ---- topics ---- */
 
-/* Adds the topics of the configuration that the brokers do not have to @names. FALSE: no broker says. */
+/* Adds the configured topics that do not exist to @names. FALSE: no broker answered. */
 static gboolean
 look_for_named(TideKafkaWatch *watch, GString *names, guint *ret_n_missing)
 {
@@ -616,8 +614,7 @@ look_for_named(TideKafkaWatch *watch, GString *names, guint *ret_n_missing)
   return TRUE;
 }
 
-/* All topics are asked for while there is a pattern that none has matched; after that, only whether a broker answers.
- */
+/* Asks for all topics while a pattern has no match; after that, only whether a broker answers. */
 static gboolean
 look_for_patterns(TideKafkaWatch *watch)
 {
@@ -636,17 +633,17 @@ look_for_patterns(TideKafkaWatch *watch)
   return TRUE;
 }
 
-/* @names: of the topics that are missing. (transfer full) (nullable) */
+/* @names: of the missing topics. (transfer full) (nullable) */
 static char *
 missing_text(const TideKafkaWatch *watch, const char *names, guint n_missing, gboolean has_topics)
 {
   const char *it = n_missing == 1 ? "it" : "them";
   GString *text = g_string_new(NULL);
   if (n_missing > 0)
-    g_string_printf(text, "%s %s not exist: create %s, or take %s out of kafka.topics%s", names,
+    g_string_printf(text, "%s %s not exist: create %s, or remove %s from kafka.topics%s", names,
                     n_missing == 1 ? "does" : "do", it, it, has_topics ? "; other topics are read" : "");
   for (guint i = 0; i < watch->own.patterns->len && !has_topics; i++)
-    g_string_append_printf(text, "%sno topic matches the pattern '%s' of kafka.topics: those that come are read",
+    g_string_append_printf(text, "%sno topic matches the pattern '%s' of kafka.topics: new ones are read",
                            text->len > 0 ? "; " : "", (const char *)g_ptr_array_index(watch->own.patterns, i));
   return g_string_free(text, text->len == 0);
 }
@@ -701,15 +698,14 @@ tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
 
 /* ---- the group ---- */
 
-/* Who its members are. By the notes beside what is committed, also which tables they deliver: members say nothing else
- * of themselves. */
+/* Asks for its members. The tables that they deliver are known only from the notes of their commits. */
 static void
 ask_about_group(TideKafkaWatch *watch)
 {
   g_autoptr(GArray) members = tide_kafka_group_describe(watch->kafka, watch->config->group, QUESTION_MS, NULL);
   watch->own.group_asked_us = tide_now_us();
   if (members == NULL)
-    tide_gauge_clear(watch->gauges.strangers); /* who were seen last stay known */
+    tide_gauge_clear(watch->gauges.strangers); /* those seen last stay known */
   else {
     guint n_strangers;
     char *strangers = tide_kafka_group_strangers(members, watch->config, &n_strangers);
@@ -774,12 +770,12 @@ run_watch(gpointer data)
       ask_about_group(watch);
     ask_for_lag(watch);
     ask_for_undecided(watch);
-    rd_kafka_poll(watch->kafka, 0); /* what librdkafka has to say is in its log */
+    rd_kafka_poll(watch->kafka, 0); /* librdkafka logs its problems itself */
     gint64 next_round_us = tide_now_us() + ROUND_US;
     tide_mutex_lock(&watch->lock);
     while (!watch->is_stopping && !watch->is_urgent && tide_now_us() < next_round_us)
       tide_cond_wait_until(&watch->changed, &watch->lock, next_round_us);
-    if (watch->is_urgent) /* partitions were assigned, perhaps because a member came */
+    if (watch->is_urgent) /* partitions were assigned, perhaps because a member joined */
       watch->own.group_asked_us = 0;
     watch->is_urgent = FALSE;
     goes_on = !watch->is_stopping;
@@ -790,7 +786,7 @@ run_watch(gpointer data)
 gboolean
 tide_kafka_watch_start(TideKafkaWatch *watch, GError **error)
 {
-  /* Kafka's tool counts what transactions have not committed. */
+  /* Kafka's own tool counts messages of open transactions, too. */
   static const TideKafkaSetting settings[] = {
       {"isolation.level", "read_uncommitted"},
       {NULL},
@@ -830,7 +826,7 @@ tide_kafka_watch_free(TideKafkaWatch *watch)
   tide_thread_join(watch->thread);
   g_ptr_array_unref(watch->topics);
   g_ptr_array_unref(watch->own.patterns);
-  /* It is in no group that it could leave. */
+  /* They have joined no group that they could leave. */
   if (watch->own.as_consumer != NULL)
     rd_kafka_destroy_flags(watch->own.as_consumer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   if (watch->kafka != NULL)

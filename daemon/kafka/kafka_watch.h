@@ -1,9 +1,9 @@
-/* Watches the group from outside, by a client of its own: how far the committed offsets lag behind the partitions'
+/* Watches the group from outside, with a client of its own: how far the committed offsets lag behind the partitions'
  * ends, and which topics are missing. The lag is the one that Kafka's own tool reports, also for partitions that are
  * paused, halted or not read yet. While no broker reports it, it is unknown and has no series.
  *
- * The lag in seconds is the age of the oldest message that is not committed: by the message's own time if the consumer
- * has read it, otherwise by the moment at which it was first seen behind what was read. If neither is known, it has no
+ * The lag in seconds is the age of the oldest message that is not committed: by its record time if the consumer has
+ * read it, otherwise by the moment at which it was first seen as unread. If neither is known, it has no
  * series.
  *
  * Threads: any, unless noted otherwise. The thread "tide-watch" asks all questions, and waits two seconds for each.
@@ -30,36 +30,36 @@ void tide_kafka_watch_free(TideKafkaWatch *watch); /* joins first; NULL ok */
 /* Labels of all series of a partition. @source: (nullable): the name of its topic's source. (transfer full) */
 char *tide_kafka_watch_labels(const char *topic, gint32 partition, const char *source);
 
-/* The partition was assigned to this process. @watch: NULL in tests of parts. @source: (nullable)
+/* Adds a partition that was assigned to this process. @watch: NULL in tests of parts. @source: (nullable)
  * Returns: (nullable): valid until it is removed */
 TideWatchedPartition *tide_kafka_watch_add(TideKafkaWatch *watch, const char *topic, gint32 partition,
                                            const char *source);
-/* The partition was revoked: its series are gone when this returns. NULL ok */
+/* Removes a revoked partition: its series are gone when this returns. NULL ok */
 void tide_kafka_watch_remove(TideKafkaWatch *watch, TideWatchedPartition *watched);
 
-/* What a partition's consumer knows; each is -1 while unknown. */
+/* The state of a partition's consumer; each is -1 while unknown. */
 typedef struct TideConsumerPosition {
-  gint64 next_offset;      /* behind the last message that was read */
-  gint64 mark;             /* behind the last that is finished, and all before it: what is to be committed */
-  gint64 finished_ms;      /* the record time of the oldest message that is finished and not committed */
-  gint64 oldest_ms;        /* the record time of the oldest message that is read and not finished */
-  gint64 newest_ms;        /* that of the message that was read last */
-  gint64 committed_offset; /* that brokers acknowledged, or had when the partition was assigned */
+  gint64 next_offset;      /* after the last message that was read */
+  gint64 mark;             /* to be committed: all earlier messages are finished */
+  gint64 finished_ms;      /* record time of the oldest message that is finished and not committed */
+  gint64 oldest_ms;        /* record time of the oldest message that is read and not finished */
+  gint64 newest_ms;        /* record time of the message that was read last */
+  gint64 committed_offset; /* acknowledged by brokers, or found when the partition was assigned */
 } TideConsumerPosition;
 
-/* What the status shows of a partition. */
+/* What the status shows about a partition. */
 typedef struct TideConsumerNote {
   gint64 in_flight;      /* messages */
   guint pauses;          /* the consumer's TidePauseReason */
-  gboolean is_located;   /* the brokers have said where it is read on */
+  gboolean is_located;   /* the brokers have reported its start offset */
   const char *halt_text; /* copied: why it is halted; NULL: it is not */
-  const char *held_text; /* copied: why what is committed stays behind, and how long; NULL: it does not */
+  const char *held_text; /* copied: why its committed offset is held, and how long; NULL: it is not */
 } TideConsumerNote;
 
 /**
  * tide_kafka_watch_note: call it about once a second. NULL ok
- * Returns: whether the log was replaced since the partition was added: what was committed of it vanished, or its end
- *     went back and stays there. A topic that was deleted and created again shows the one or the other.
+ * Returns: whether the log was replaced since the partition was added: its committed offset vanished, or its end moved
+ *     back and stays there. A recreated topic shows one or the other.
  */
 gboolean tide_kafka_watch_note(TideKafkaWatch *watch, TideWatchedPartition *watched,
                                const TideConsumerPosition *position, const TideConsumerNote *note);
@@ -79,66 +79,66 @@ typedef struct TidePartitionView {
   gboolean is_located;
   char *halt_text;    /* owned: NULL: it is not halted */
   char *held_text;    /* owned: NULL: its offset is not held */
-  const char *source; /* filled in, and owned, by whoever knows the sources; NULL: it has no name */
+  const char *source; /* set and owned by the caller, which knows the sources; NULL: no name */
 } TidePartitionView;
 
 /* The partitions of this process, by topic and number. (transfer full) (element-type TidePartitionView) */
 GArray *tide_kafka_watch_view(TideKafkaWatch *watch);
 
-/* What is kept of a partition between two answers, for the age of its unread messages. */
+/* A partition's state between two answers, for the age of its unread messages. */
 typedef struct TideUnreadSince {
-  gboolean was_read_up; /* nothing was unread at an answer of this assignment */
-  gint64 since_ms;      /* wall clock: what is unread was first seen; -1: nothing is, or it was there from the start */
-  gint64 end_offset;    /* where the partition ended then */
+  gboolean was_read_up; /* all was read at an answer of this assignment */
+  gint64 since_ms;   /* wall clock: unread messages were first seen; -1: none are, or they were there from the start */
+  gint64 end_offset; /* the partition's end at that time */
 } TideUnreadSince;
 
-/* The messages between @committed and @end: none where all is read, finished and committed but for the markers that
- * transactions leave, which are no messages. Pure, for the watch and its test. @in_flight: messages */
+/* The messages between @committed and @end: none if all is read, finished and committed except transaction markers,
+ * which are not messages. Pure, for the watch and its test. @in_flight: messages */
 gint64 tide_lag_messages(const TideConsumerPosition *position, gint64 in_flight, gint64 committed, gint64 end);
 
 /* The time of the oldest message that is not committed, at an answer; -1: unknown. Pure, for the watch and its test.
- * @unread: carried from answer to answer; begins as zeroes with since_ms -1 */
+ * @unread: kept from answer to answer; initially zeroes with since_ms -1 */
 gint64 tide_lag_oldest_ms(const TideConsumerPosition *position, gint64 committed, gint64 end, gint64 now_ms,
                           TideUnreadSince *unread);
 
-/* What shows whether a log is still the one that it was: no message before @offset has a time of @time_ms or later. Of
- * a log that grows at its end and loses what is oldest that stays true for ever, whatever times its messages have. A
- * topic that was deleted and created again gives the lie to it with its first message that has a later time. */
+/* Shows whether a log is still the same: no message before @offset has a time of @time_ms or later. For a log that only
+ * grows at its end and loses its oldest messages, that stays true, whatever times its messages have. A recreated topic
+ * contradicts it with its first message of a later time. */
 typedef struct TideLogWitness {
-  gint64 time_ms; /* 0: there is no witness yet */
+  gint64 time_ms; /* 0: no witness yet */
   gint64 offset;
-  gint64 next_time_ms; /* that of the next witness, which is asked for */
-  gboolean is_refuted; /* stays so */
+  gint64 next_time_ms; /* of the next witness, for the next question */
+  gboolean is_refuted; /* permanent */
 } TideLogWitness;
 
-/* Chooses the next witness, of a time behind that of the message that was read last (@newest_ms; -1: not known), so
- * that few offsets are as late, and not in the future, where none would ever be. Pure, as the next two. */
+/* Chooses the next witness: a time after that of the message read last (@newest_ms; -1: unknown), so that few offsets
+ * are as late. It is not in the future, where no message would be. Pure, like the next two. */
 void tide_log_witness_choose(TideLogWitness *witness, gint64 newest_ms, gint64 now_ms);
 
-/* Takes the answers to two questions, each negative if no message is as late as that: where the next witness's time
- * first is, and behind that question where the present one's is, so that both are of one log. @end_offset: of the log,
- * a moment before. */
+/* Handles the answers to two questions, each negative if no message is that late. The first finds the offset of the
+ * next witness's time. The second is asked after it and finds that of the present one, so that both belong to one log.
+ * @end_offset: of the log, asked a moment before. */
 void tide_log_witness_take(TideLogWitness *witness, gint64 next_offset, gint64 present_offset, gint64 end_offset);
 
-/* How long a log has been. */
+/* The greatest length of a log. */
 typedef struct TideLogLength {
-  gint64 greatest_end_offset; /* in this assignment: what an earlier one committed vanishes with a topic, too */
-  gint64 shorter_us;          /* since when the end has been below that; 0: it is not */
+  gint64 greatest_end_offset; /* in this assignment: with a topic, commits of earlier ones vanish, too */
+  gint64 shorter_us;          /* since when the end has been lower; 0: it is not */
 } TideLogLength;
 
-/* It ends at @end_offset at @now_us. Returns: whether it has been shorter than before for longer than answers from
+/* Notes that the log ends at @end_offset at @now_us. Returns: whether it has been shorter for longer than answers from
  * different brokers explain, and so was replaced. */
 gboolean tide_log_length_take(TideLogLength *length, gint64 end_offset, gint64 now_us);
 
 typedef struct TideKafkaLag {
-  gboolean is_known; /* of every partition that is ours; without one, whether brokers answer */
-  gint64 messages;   /* from what is committed to the ends */
-  gint64 unread;     /* of those, by where the consumers are now */
-  gint64 seconds;    /* of the partition that is latest; -1: unknown */
-  int throttle_ms;   /* that brokers ask the consumers to wait now; 0: none does */
+  gboolean is_known; /* for every partition of ours; without one, whether brokers answer */
+  gint64 messages;   /* from the committed offsets to the ends */
+  gint64 unread;     /* of those, the ones that no consumer has read yet */
+  gint64 seconds;    /* of the partition with the oldest message; -1: unknown */
+  int throttle_ms;   /* the wait that brokers ask of the consumers now; 0: none */
 } TideKafkaLag;
 
-/* A broker told a consumer to wait for @throttle_ms before it answers again. NULL ok */
+/* Notes that a broker delays its next answer to a consumer by @throttle_ms. NULL ok */
 void tide_kafka_watch_throttled(TideKafkaWatch *watch, int throttle_ms);
 
 TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
@@ -163,12 +163,12 @@ gint64 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text);
  * @ret_since_us: since when there has been one, monotonic */
 guint tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us);
 
-/* Whether a group can be expected to give out partitions. */
+/* Whether a group can be expected to assign partitions. */
 typedef struct TideKafkaAnswers {
-  gint64 since_us;           /* since when each question about topics is answered, monotonic; 0: the last was not */
-  gboolean has_topics;       /* at the last answer, one of the configuration was there */
-  const char *group_problem; /* why the group's coordinator did not answer when it was asked last, which is while no
-                              * partition is ours; NULL: it did, or was not asked. Static */
+  gint64 since_us;           /* since when all questions about topics are answered, monotonic; 0: the last was not */
+  gboolean has_topics;       /* at the last answer, a configured topic existed */
+  const char *group_problem; /* why the group's coordinator did not answer the last question, which is asked only while
+                                no partition is ours; NULL: it did, or was not asked. Static */
 } TideKafkaAnswers;
 
 TideKafkaAnswers tide_kafka_watch_answers(TideKafkaWatch *watch);

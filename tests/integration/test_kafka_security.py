@@ -63,11 +63,11 @@ class KafkaSecurity(SecureKafkaCase):
 
     def check_tls(self, library: str) -> None:
         self.check(library, "ok", "TLS", self.tls(), WORKS)
-        self.check(library, "wrong CA", "TLS", self.tls(self.stranger), "nothing in 'ssl.ca.location' has signed")
+        self.check(library, "wrong CA", "TLS", self.tls(self.stranger), "no certificate in 'ssl.ca.location' has signed")
         self.check(library, "wrong host", "WRONGHOST", self.tls(), "certificate is for another host")
-        self.check(library, "expired certificate", "EXPIRED", self.tls(), "certificate has ended")
+        self.check(library, "expired certificate", "EXPIRED", self.tls(), "has expired")
         self.check(library, "mutual", "MTLS", {**self.tls(), **self.own_certificate(self.authority)}, WORKS)
-        self.check(library, "no certificate of ours", "MTLS", self.tls(), "the broker asks for a certificate of ours that it trusts")
+        self.check(library, "no certificate of ours", "MTLS", self.tls(), "the broker requires a client certificate that it trusts")
 
     def check_passwords(self, library: str) -> None:
         for mechanism in ("PLAIN", *(SCRAM if library == NEWER else ())):
@@ -85,13 +85,13 @@ class KafkaSecurity(SecureKafkaCase):
         self.check_passwords(NEWER)
         self.check(NEWER, "ok", "OIDCTLS", self.in_tls(self.token()), WORKS)
         self.check(NEWER, "ok without TLS", "OIDC", self.token(), WORKS)
-        self.check(NEWER, "of the build", "GSS", self.ticket(), "was built without what 'GSSAPI' needs", code=EX_CONFIG)
+        self.check(NEWER, "of the build", "GSS", self.ticket(), "was built without the feature that 'GSSAPI' needs", code=EX_CONFIG)
 
     @long
     def test_each_mistake_has_its_sentence(self) -> None:
         self.check_tls(NEWER)
         self.check(INSTALLED, "right password", "SASLTLS", self.password("SCRAM-SHA-512"), "CVE-2024-56128")
-        self.check(INSTALLED, "of the build", "OIDC", self.token(), "was built without what fetches them", code=EX_CONFIG)
+        self.check(INSTALLED, "of the build", "OIDC", self.token(), "was built without the feature that fetches them", code=EX_CONFIG)
         self.check(INSTALLED, "no ticket", "GSS", self.ticket(), "there is no Kerberos ticket",
                    environment={"KRB5_CLIENT_KTNAME": "FILE:/nowhere", "KRB5CCNAME": "FILE:/nowhere"})
         self.check(INSTALLED, "by address", "GSS", self.ticket(), "name the brokers as their principals do", host="127.0.0.1")
@@ -99,7 +99,7 @@ class KafkaSecurity(SecureKafkaCase):
         self.check(NEWER, "wrong secret in TLS", "OIDCTLS", self.in_tls(self.token("wrong")), "invalid_client")
         for library, listener, properties in ((INSTALLED, "GSSTLS", self.ticket()), (NEWER, "OIDCTLS", self.token())):
             self.check(library, "wrong CA", listener, {**self.in_tls(properties), "ssl.ca.location": str(self.stranger.certificate)},
-                       "nothing in 'ssl.ca.location' has signed")
+                       "no certificate in 'ssl.ca.location' has signed")
 
     @long
     def test_password_is_exchanged(self) -> None:

@@ -27,7 +27,7 @@ HISTORY, LATEST, SCHEMES = "METRIC", "CURRENT_METRIC", "tidemark_schemes"
 N_READINGS, N_MACHINES = 200, 10
 TS_MS = 1426535612045
 
-KAFKA_SAYS = re.compile(rf"user '{GRANTED_USER}' may not [^:]*: grant \w+, as by kafka-acls (--add [^,;(\n]*)")
+KAFKA_SAYS = re.compile(rf"user '{GRANTED_USER}' may not [^:]*: grant \w+, for example with kafka-acls (--add [^,;(\n]*)")
 HBASE_SAYS = re.compile(rf"user '{GRANTED_USER}' lacks the right (?:READ|WRITE) on table '\w+'; grant it in the HBase shell: "
                         r'(grant "\w+", "\w+", "\w+")')
 

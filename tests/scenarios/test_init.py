@@ -269,7 +269,7 @@ def test_kafka_properties(scene: Scene) -> None:
         assert what in said and "s3cret" not in said, said
     # without a connection, what `check --offline` would refuse is not written either
     (scene.directory / "valves.jsonl").write_text(f'{{"host":"h1","ts":{NOW_MS},"v":1}}\n')
-    for given, what in ((["no.such=1"], "'no.such' is no property of librdkafka"), (["fetch.min.byte=1"], "did you mean 'fetch.min.bytes'"),
+    for given, what in ((["no.such=1"], "'no.such' is not a property of librdkafka"), (["fetch.min.byte=1"], "did you mean 'fetch.min.bytes'"),
                         (["security.protocol=ssl", "ssl.ca.location=/no/such.pem"], "nothing is written: kafka.librdkafka: 'ssl.ca.location'")):
         said = scene.run("init", "valves.jsonl", "-c", "none.yaml", *properties(*given), code=78)
         assert what in said and "is written. Next" not in said, said

@@ -236,7 +236,7 @@ FAILING_PRODUCER_TEST("/dead-letter-queue/topic/a-producer-that-may-write-nowher
 {
   TideDeadLetter dead_letter = dead_letter_at(0);
   tide_dead_letter_queue_submit(fixture->dead_letters, job_of(fixture, &dead_letter));
-  await_holding(fixture, "may not write to topic '" DEAD_LETTERS "': grant Write, as by kafka-acls");
+  await_holding(fixture, "may not write to topic '" DEAD_LETTERS "': grant Write, for example with kafka-acls");
   await_completed(fixture, 1);
   g_assert_true(fixture->completions->is_kept);
 }

@@ -33,8 +33,9 @@ PIPELINE_TEST("/membership/C12-denied-topic-fails-the-start")
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
   daemon_process_assert_said(
-      &daemon, "may not read topic 'metrics': grant Read, as by kafka-acls --add --allow-principal User:NAME "
-               "--operation Read --topic metrics (");
+      &daemon,
+      "may not read topic 'metrics': grant Read, for example with kafka-acls --add --allow-principal User:NAME "
+      "--operation Read --topic metrics (");
 }
 
 PIPELINE_TEST("/membership/C12-denied-group-fails-the-start")
@@ -44,7 +45,7 @@ PIPELINE_TEST("/membership/C12-denied-group-fails-the-start")
       fixture,
       &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"off\", log_format: text, startup: fail }\n"});
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_PERMISSION);
-  daemon_process_assert_said(&daemon, "may not be in group 'tidemark': grant Read, as by kafka-acls");
+  daemon_process_assert_said(&daemon, "may not be in group 'tidemark': grant Read, for example with kafka-acls");
 }
 
 PIPELINE_TEST("/membership/C4-U7-missing-topic-fails-the-start")

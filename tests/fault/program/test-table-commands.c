@@ -176,7 +176,7 @@ PROGRAM_TEST("/table-commands/wrong-property-is-found-offline")
     g_auto(ProgramDone) done = run_program(path, words[i]);
     g_assert_cmpint(done.exit_code, ==, 78);
     const char *said = strcmp(words[i], "run") == 0 ? done.errors : done.output;
-    assert_prints(said, ":1:71: error: 'socket.timeout' is no property of librdkafka");
+    assert_prints(said, ":1:71: error: 'socket.timeout' is not a property of librdkafka");
     assert_prints(said, "did you mean 'socket.timeout.ms'?");
   }
   g_unlink(path);

@@ -105,8 +105,9 @@ PROGRAM_TEST("/topic-commands/U6/simulate-needs-its-topic")
 {
   program_scene_tells(fixture, "simulate --readings 5 --topic nosuch", 69,
                       "the topic 'nosuch' does not exist at '127.0.0.1:");
-  assert_prints(fixture->done.errors,
-                "create it, as with 'kafka-topics.sh --create', or name another; nothing was sent to it");
+  assert_prints(
+      fixture->done.errors,
+      "create it, for example with 'kafka-topics.sh --create', or name another topic; nothing was sent to it");
   g_assert_cmpstr(fixture->done.output, ==, "");
   mock_kafka_set_topic_error(fixture->kafka, "metrics", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
   program_scene_tells(fixture, "simulate --readings 5 --yes", 69, "the topic 'metrics' does not exist at ");

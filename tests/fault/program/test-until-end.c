@@ -447,6 +447,6 @@ PIPELINE_TEST_OF(eager, "/until-end/missing/C1-brokers-that-do-not-come")
   g_auto(DaemonProcess) run =
       daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1, .words = "--until-end"});
   g_assert_cmpint(daemon_process_wait_end(&run, FIXTURE_TIMEOUT_US), ==, TIDE_EXIT_UNAVAILABLE);
-  daemon_process_assert_said(&run, "cannot continue: where the topics end is not known: no answer from '");
+  daemon_process_assert_said(&run, "cannot continue: the ends of the topics are unknown: no answer from '");
   daemon_process_assert_said(&run, "no broker of '");
 }

@@ -263,7 +263,7 @@ TEST("/kafka-conf/place-and-nearest")
 {
   g_autofree char *unknown = problems_with("fetch.wait.max.mss", "1");
   g_autofree char *expected = g_strdup_printf(
-      "1:59 error: 'fetch.wait.max.mss' is no property of librdkafka %s: did you mean 'fetch.wait.max.ms'?\n",
+      "1:59 error: 'fetch.wait.max.mss' is not a property of librdkafka %s: did you mean 'fetch.wait.max.ms'?\n",
       rd_kafka_version_str());
   g_assert_true(g_str_has_prefix(unknown, expected)); /* a warning of the version may follow */
   g_autofree char *of_a_topic = problems_with("compression.levels", "1");
@@ -370,8 +370,8 @@ TEST("/kafka-conf/clients-that-cannot-be-made")
       {"ssl", "ssl.certificate.location", "/no/such/file",
        "'ssl.certificate.location' ('/no/such/file'): No such file or "},
       {"ssl", "ssl.key.location", "/no/such/file", "'ssl.key.location' ('/no/such/file'): No such file or directory ("},
-      {"ssl", "ssl.ca.location", "/dev/null", "'ssl.ca.location' ('/dev/null'): holds no certificate in PEM form ("},
-      {"ssl", "ssl.key.location", "/dev/null", "wants another 'ssl.key.password' ("}};
+      {"ssl", "ssl.ca.location", "/dev/null", "'ssl.ca.location' ('/dev/null'): contains no certificate in PEM form ("},
+      {"ssl", "ssl.key.location", "/dev/null", "needs another 'ssl.key.password' ("}};
   for (gsize i = 0; i < G_N_ELEMENTS(properties); i++) {
     g_autoptr(TideConfig) config = good_config("");
     TideKafkaProperty property = {g_strdup(properties[i][1]), g_strdup(properties[i][2])};
@@ -481,16 +481,18 @@ TEST("/kafka-library/H2-incomplete-metadata-crashes-some-versions")
 TEST("/kafka-library/what-the-build-cannot-do-is-refused")
 {
   assert_judged(&new, 0, WITH({"sasl.mechanism", "GSSAPI"}),
-                "error: librdkafka 2.16.0 was built without what 'GSSAPI' needs (sasl_gssapi)");
+                "error: librdkafka 2.16.0 was built without the feature that 'GSSAPI' needs (sasl_gssapi)");
   assert_judged(&old, 0, WITH({"sasl.mechanisms", "GSSAPI"}), NULL);
-  assert_judged(&old, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}, {"sasl.oauthbearer.method", "oidc"}),
-                "error: 'OAUTHBEARER' needs tokens, and librdkafka 2.0.2 was built without what fetches them (oidc)");
+  assert_judged(
+      &old, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}, {"sasl.oauthbearer.method", "oidc"}),
+      "error: 'OAUTHBEARER' needs tokens, and librdkafka 2.0.2 was built without the feature that fetches them (oidc)");
   assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}, {"sasl.oauthbearer.method", "oidc"}), NULL);
-  assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}), "error: 'OAUTHBEARER' needs a server of tokens");
+  assert_judged(&new, 0, WITH({"sasl.mechanism", "OAUTHBEARER"}), "error: 'OAUTHBEARER' needs a token server");
   assert_judged(&bare, 0, WITH({"security.protocol", "sasl_ssl"}), "error: librdkafka 2.16.0 was built without TLS");
   assert_judged(&bare, 0, WITH({"security.protocol", "SASL_SSL"}), "error: librdkafka 2.16.0 was built without TLS");
   assert_judged(&bare, 0, WITH({"security.protocol", "SSL"}), "error: librdkafka 2.16.0 was built without TLS");
-  assert_judged(&bare, 0, WITH({"sasl.mechanism", "PLAIN"}), "error: librdkafka 2.16.0 was built without what 'PLAIN'");
+  assert_judged(&bare, 0, WITH({"sasl.mechanism", "PLAIN"}),
+                "error: librdkafka 2.16.0 was built without the feature that 'PLAIN'");
 }
 
 TEST("/kafka-library/what-the-version-cannot-do-is-told")
@@ -514,11 +516,11 @@ TEST("/kafka-library/misleading-words-are-explained")
   static const char *const told[][2] = {
       {"certificate verify failed: broker certificate could not be verified", "is for another host"},
       {"sslv3 alert bad certificate: SSL alert number 42", "ssl.certificate.location"},
-      {"alert certificate unknown: SSL alert number 46", "who signed our certificate"},
+      {"alert certificate unknown: SSL alert number 46", "signer of the client certificate"},
       {"SASL(-4): no mechanism available: No worthy mechs found", "libsasl2-modules-gssapi-mit"},
-      {"unexpected eof while reading", "speaks no TLS"},
+      {"unexpected eof while reading", "does not use TLS"},
       {"GSSAPI Error: No credentials were supplied", "no Kerberos ticket"},
-      {"Server kafka/127.0.0.1@R not found in Kerberos database", "by host name"},
+      {"Server kafka/127.0.0.1@R not found in Kerberos database", "by the host names"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(told); i++)
     g_assert_nonnull(strstr(tide_kafka_error_remedy(told[i][0], "", 0x021000ff), told[i][1]));
@@ -531,12 +533,12 @@ TEST("/kafka-library/C13-each-fault-of-a-certificate-has-its-sentence")
     int error;
     const char *words;
   } told[] = {
-      {X509_V_ERR_CERT_HAS_EXPIRED, "has ended"},
+      {X509_V_ERR_CERT_HAS_EXPIRED, "has expired"},
       {X509_V_ERR_CERT_NOT_YET_VALID, "not valid yet"},
       {X509_V_ERR_HOSTNAME_MISMATCH, "for another host"},
       {X509_V_ERR_IP_ADDRESS_MISMATCH, "for another host"},
-      {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, "nothing in 'ssl.ca.location'"},
-      {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, "nothing in 'ssl.ca.location'"},
+      {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, "no certificate in 'ssl.ca.location'"},
+      {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, "no certificate in 'ssl.ca.location'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(told); i++)
     g_assert_nonnull(strstr(tide_kafka_error_of_certificate(told[i].error), told[i].words));
@@ -578,7 +580,7 @@ assert_told(const char *broker, const char *words)
     g_error("'%s' is not in '%s'", words, remedy);
 }
 
-#define OF_ALL_WAYS "has ended, or is for another host"
+#define OF_ALL_WAYS "has expired, or is for another host"
 
 /* All are refused before the first is explained, as when a cluster's brokers are asked side by side. */
 TEST("/kafka-library/C13-certificates-of-brokers-are-told-apart")
@@ -588,12 +590,12 @@ TEST("/kafka-library/C13-certificates-of-brokers-are-told-apart")
   tide_kafka_error_remember_certificate(crowded_out, X509_V_ERR_CERT_NOT_YET_VALID);
   tide_kafka_error_remember_certificate(ended, X509_V_ERR_CERT_HAS_EXPIRED);
   tide_kafka_error_remember_certificate(elsewhere, X509_V_ERR_HOSTNAME_MISMATCH);
-  assert_told(ended, "has ended, or one that signs it");
-  assert_told(elsewhere, "for another host than 'kafka.brokers', or what the broker advertises");
+  assert_told(ended, "or one that signed it, has expired");
+  assert_told(elsewhere, "for another host than 'kafka.brokers' or its advertised");
   assert_told(crowded_out, OF_ALL_WAYS);
   assert_told("never.refused:9093", OF_ALL_WAYS);
   tide_kafka_error_remember_certificate(ended, X509_V_ERR_HOSTNAME_MISMATCH); /* renewed, wrongly */
-  assert_told(ended, "for another host than 'kafka.brokers', or what the broker advertises");
+  assert_told(ended, "for another host than 'kafka.brokers' or its advertised");
 }
 
 /* ---- rights ---- */
@@ -613,24 +615,28 @@ assert_says(char *(*say)(const TideKafkaConfig *, TideKafkaAcl, const char *), c
 
 TEST("/kafka-right/missing")
 {
-  assert_says(tide_kafka_acl_hint, "meter", TIDE_KAFKA_ACL_READ, "metrics",
-              "user 'meter' may not read topic 'metrics': grant Read, as by kafka-acls --add --allow-principal "
-              "User:meter --operation Read --topic metrics");
-  assert_says(tide_kafka_acl_hint, "meter", TIDE_KAFKA_ACL_WRITE, "letters",
-              "user 'meter' may not write to topic 'letters': grant Write, as by kafka-acls --add --allow-principal "
-              "User:meter --operation Write --topic letters");
-  assert_says(tide_kafka_acl_hint, NULL, TIDE_KAFKA_ACL_GROUP, "tidemark",
-              "the user of this connection may not be in group 'tidemark': grant Read, as by kafka-acls --add "
-              "--allow-principal User:NAME --operation Read --group tidemark");
+  assert_says(
+      tide_kafka_acl_hint, "meter", TIDE_KAFKA_ACL_READ, "metrics",
+      "user 'meter' may not read topic 'metrics': grant Read, for example with kafka-acls --add --allow-principal "
+      "User:meter --operation Read --topic metrics");
+  assert_says(
+      tide_kafka_acl_hint, "meter", TIDE_KAFKA_ACL_WRITE, "letters",
+      "user 'meter' may not write to topic 'letters': grant Write, for example with kafka-acls --add --allow-principal "
+      "User:meter --operation Write --topic letters");
+  assert_says(
+      tide_kafka_acl_hint, NULL, TIDE_KAFKA_ACL_GROUP, "tidemark",
+      "the user of this connection may not be in group 'tidemark': grant Read, for example with kafka-acls --add "
+      "--allow-principal User:NAME --operation Read --group tidemark");
 }
 
 TEST("/kafka-right/words-for-a-shell")
 {
-  assert_says(tide_kafka_acl_hint, "CN=a b", TIDE_KAFKA_ACL_GROUP, "it's $HOME",
-              "user 'CN=a b' may not be in group 'it's $HOME': grant Read, as by kafka-acls --add --allow-principal "
-              "'User:CN=a b' --operation Read --group 'it'\\''s $HOME'");
+  assert_says(
+      tide_kafka_acl_hint, "CN=a b", TIDE_KAFKA_ACL_GROUP, "it's $HOME",
+      "user 'CN=a b' may not be in group 'it's $HOME': grant Read, for example with kafka-acls --add --allow-principal "
+      "'User:CN=a b' --operation Read --group 'it'\\''s $HOME'");
   assert_says(tide_kafka_acl_hint, "m", TIDE_KAFKA_ACL_GROUP, "",
-              "user 'm' may not be in group '': grant Read, as by kafka-acls --add --allow-principal User:m "
+              "user 'm' may not be in group '': grant Read, for example with kafka-acls --add --allow-principal User:m "
               "--operation Read --group ''");
 }
 
@@ -675,7 +681,8 @@ TEST("/kafka-right/absent")
 {
   assert_says(absent, "m", TIDE_KAFKA_ACL_READ, "metrics", "does not exist: create it, or correct its name");
   assert_says(hidden, "m", TIDE_KAFKA_ACL_READ, "metrics",
-              "is not shown, if it exists; user 'm' may not read topic 'metrics': grant Read, as by kafka-acls --add "
+              "is not shown, if it exists; user 'm' may not read topic 'metrics': grant Read, for example with "
+              "kafka-acls --add "
               "--allow-principal User:m --operation Read --topic metrics");
   assert_says(untold, "m", TIDE_KAFKA_ACL_READ, "metrics",
               "does not exist, or this user may not see it (Local: Timed out): create it, or correct its name");
