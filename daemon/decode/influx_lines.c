@@ -330,8 +330,8 @@ write_escaped(guint8 *out, TideBytes text)
   return out;
 }
 
-/* Builds one text of all tags, the same for the same tags in any order; null if there are none, so that a key can have a
- * default. */
+/* Builds one text of all tags, the same for the same tags in any order; null if there are none, so that a key can have
+ * a default. */
 static gboolean
 add_tags(TideLines *lines, const guint8 *place)
 {
