@@ -140,7 +140,7 @@ append_comment(GString *out, Margin margin, const char *text)
   g_string_append_c(out, '\n');
 }
 
-/* What a sample shows: all options, or those with a given value. */
+/* The options in a sample: all, or those with a given value. */
 typedef struct Sample {
   GString *out;
   const TideConfigFill *fills; /* NULL: all, at their defaults; otherwise terminated by a NULL path */

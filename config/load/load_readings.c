@@ -127,7 +127,7 @@ check_name_starts(ReadingsLoad *it)
                      starts[i].option);
 }
 
-/* Where the field names come from, and the delimiter between values. */
+/* Checks the source of the field names and the delimiter between values. */
 static void
 check_csv(ReadingsLoad *it)
 {

@@ -7,7 +7,7 @@
 #define FILE_MAX_BYTES (4 * 1024 * 1024) /* 400 bytes for each of the maximum number of points */
 #define HEX_PREFIX "hex:"
 
-/* Origin of a point, for messages. */
+/* Position of a split point in its file, for error messages. */
 typedef struct PointSource {
   TideSourcePosition position;
   const char *where; /* "'tables.T.splits'", or "'splits.txt', line 3," */

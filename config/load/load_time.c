@@ -283,7 +283,7 @@ tide_load_times(TideLoad *load)
   for (guint i = 0; i < load->config->sources->len; i++) {
     TideConfigSource *source = g_ptr_array_index(load->config->sources, i);
     if (source->name == NULL && tide_load_is_written(load, "sources"))
-      continue; /* stands in for sources that could not be read, which was reported */
+      continue; /* placeholder for sources that could not be read, which was reported */
     load_time(load, source, source->name != NULL ? &source->own.time : &load->config->readings.time);
   }
 }

@@ -4,7 +4,7 @@
 
 #define OF_STEP(member) .offset = offsetof(TideFieldStep, member), .size = sizeof(((TideFieldStep *)NULL)->member)
 
-/* A number has no more digits than these. */
+/* Upper limit for the digits after a decimal point. */
 #define MAX_SCALE 60
 
 #define NAMES_SENTENCE                                                                                                 \

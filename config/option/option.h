@@ -81,7 +81,7 @@ struct TideConfigGroup {
     path, NULL, NULL, options, G_N_ELEMENTS(options)                                                                   \
   }
 
-/* Where the values of a group are stored, and what reading them needs. */
+/* The struct that stores the values of a group, and the context for reading them. */
 typedef struct TideConfigTarget {
   gpointer base;         /* the struct */
   TideFieldNames *names; /* for FIELD */

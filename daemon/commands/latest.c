@@ -81,7 +81,7 @@ take_table(const TideConfig *config, const GPtrArray *arguments, guint *ret_n_ta
   *ret_n_taken = 0;
   const char *first = arguments->len > 0 ? arguments->pdata[0] : NULL;
   const TideTable *table = first != NULL ? tide_table_of_name(config, first) : NULL;
-  /* Of two arguments, the first can only be a table or FIELD=VALUE: only one prefix is accepted. */
+  /* The first of two arguments can only be a table or FIELD=VALUE: only one prefix is accepted. */
   if (table == NULL && arguments->len > 1 && strchr(first, '=') == NULL)
     return tide_table_argument_read(config, first, error);
   if (table == NULL)

@@ -88,7 +88,7 @@ check_names(TideCommandCall *call, GError **error)
 
 /* ---- the commands ---- */
 
-/* What to do with one thing that the command line names. */
+/* Applies the command to one topic or table, or to everything. */
 typedef void (*ChangePause)(const PauseOptions *options, GPtrArray *pauses, TidePauseScope scope, const char *name);
 
 /* Reads the file, calls @change with each thing that is named, or everything where nothing is, and writes the file. */

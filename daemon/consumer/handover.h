@@ -1,4 +1,4 @@
-/* What one owner of a partition tells the next in its commits, and how the next one acts on it. docs/internals.md,
+/* The note that an owner of a partition leaves the next in its commits, and its effect there. docs/internals.md,
  * equal times, has the rule; consumer_commits.h makes the commits.
  *
  * Threads: the owning consumer's only. */

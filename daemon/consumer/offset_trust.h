@@ -22,7 +22,7 @@ typedef struct TideOffsetFacts {
   gint64 beyond_end_us; /* since when the wanted offset has been beyond the end; 0: it is not, or was not checked */
 } TideOffsetFacts;
 
-/* What is logged about a partition's offset; each event except PLAIN has a range of offsets. */
+/* Logged events about a partition's offset; each event except PLAIN has a range of offsets. */
 typedef enum TideOffsetEvent {
   TIDE_OFFSET_PLAIN,        /* continues where this group stopped */
   TIDE_OFFSET_UNSIGNED,     /* likewise, but without a note of the committer */

@@ -278,7 +278,7 @@ tide_partition_has_stale_rows(const TidePartition *partition)
   return MAX(partition->offsets.mark, partition->commit.start_offset) < partition->rewind.stale_to_offset;
 }
 
-/* Whether more messages than the span may have been sent after the committed offset, which its note must say. */
+/* Whether more messages than the span may have been sent after the committed offset, which its note must state. */
 static inline gboolean
 tide_partition_has_read_far(const TidePartition *partition)
 {
@@ -360,8 +360,8 @@ void tide_partition_open(TidePartition *partition);
  * and the next message is that of tide_partition_position(). */
 void tide_partition_rewind(TidePartition *partition, TideBudget *budget, gint64 now_us, gint64 settle_us);
 
-/* Halts it because of its offset, as @note says. From now on its commits are @begin_offset, the beginning of its
- * log. */
+/* Halts the partition because of its offset, for the cause in @note. From now on its commits are @begin_offset, the
+ * beginning of its log. */
 void tide_partition_halt_by_offset(TidePartition *partition, const TideHaltNote *note, gint64 begin_offset);
 
 /* Everything in the log up to @end_offset was handed out; only transaction markers follow the last message. If no

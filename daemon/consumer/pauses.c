@@ -281,7 +281,7 @@ tide_pauses_lift(TidePauses *pauses, const guint32 *slots, gsize n_slots)
     partition->pauses.table_held_us = 0;
     partition->pauses.reasons = 0;
     partition->pauses.crowded_table = 0;
-    partition->pauses.changed_us = 0; /* the next assignment fetches anew */
+    partition->pauses.changed_us = 0; /* the next assignment fetches again */
     apply_pause(pauses, partition, now_us);
     partition->pauses.changed_us = 0;
   }

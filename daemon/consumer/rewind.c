@@ -10,7 +10,7 @@
 
 /* ---- holding ---- */
 
-/* The requested commits do not say yet that the offset is held. */
+/* The notes of requested commits do not yet state that the offset is held. */
 static void
 begin_pending(TidePartition *partition)
 {

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
  * one is recorded. */
 gboolean tide_cluster_memory_read(char **ret_cluster, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Records nothing without a state directory. Errors: IO; retried as tide_state_directory_keep() says. */
+/* Records nothing without a state directory. Errors: IO; retried as in tide_state_directory_keep(). */
 gboolean tide_cluster_memory_write(const char *cluster, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Says that @gateway, of @cluster, gets no rows because the daemon writes to @wanted; with the remedies. (transfer

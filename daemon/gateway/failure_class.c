@@ -22,7 +22,7 @@ static const char remedy_unreached[] = "the gateway's log shows why its attempts
                                        "ZooKeeper, hbase:meta, a Kerberos ticket";
 static const char remedy_read_only[] = "end the read-only mode of the gateway or of the table";
 
-/* What an exception's name, or the beginning of its message, means. */
+/* Meaning of an exception's name, or of the beginning of its message. */
 typedef struct FailureText {
   const char *text;
   TideFailure failure;

@@ -98,7 +98,7 @@ is_deserted(const TideListenAddress *address)
   return is_refused;
 }
 
-/* FALSE if something is at the path that is not ours to remove. @ret_is_there: a removable socket is there */
+/* FALSE if the path is not free and must not be removed. @ret_is_there: an abandoned socket, which may be removed */
 static gboolean
 look_at_path(const TideListenRequest *request, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
 {

@@ -28,7 +28,7 @@ typedef struct TideListenSocket {
 gboolean tide_listen_socket_open(const TideListenRequest *request, TideListenSocket *ret_socket,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Closes the socket and removes its path, if that is still ours. */
+/* Closes the socket and removes its path, unless another process has replaced it. */
 void tide_listen_socket_close(TideListenSocket *listener);
 
 /* Checks that tide_listen_socket_open() would succeed, and releases the address. Errors: as there, and IN_USE if

@@ -19,7 +19,7 @@ typedef struct MappedTable {
   guint cell_time;            /* index in times */
   guint record_key;           /* index in record_key; with tombstone: delete */
   const TideTable *data;      /* borrowed: the table whose index this is; NULL */
-  const TideCondition *unmet; /* borrowed: the condition that kept the last tombstone from deleting here; NULL */
+  const TideCondition *unmet; /* borrowed: the condition that made this table ignore the last tombstone; NULL */
 } MappedTable;
 
 /* A source, and the tables that take from it. Sources share nothing, because one table may exclude another's time

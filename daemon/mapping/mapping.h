@@ -34,7 +34,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMapping, tide_mapping_free)
  */
 void tide_mapping_set_now(TideMapping *mapping, gint64 now_epoch_ms);
 
-/* What a table does not get: expired rows and cells, and in a latest table what is in the future. */
+/* Rows and cells omitted from a table: expired ones, and in a latest table those in the future. */
 typedef struct TideExpired {
   guint32 n_rows;        /* expired */
   guint32 n_cells;       /* expired cells of rows that are written without them */

@@ -31,7 +31,7 @@ typedef struct TideLaneBuffer {
   gint64 last_row_us;
 } TideLaneBuffer;
 
-/* What the lanes of one consumer share. */
+/* State shared by the lanes of one consumer. */
 typedef struct TideTableAccumulatorContext {
   TideRegions *regions; /* borrowed */
   TideBudget *budgets;  /* borrowed: by table slot */

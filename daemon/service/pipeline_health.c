@@ -184,8 +184,8 @@ brokers_text(TidePipelineHealth *health)
                          trouble != NULL ? trouble : "");
 }
 
-/* Explains why the group assigns no partitions: what Kafka reports as wrong; who does not answer; otherwise, that it
- * waits for members, without knowing which. */
+/* Explains why the group assigns no partitions: the error that Kafka reports, the broker that does not answer, or else
+ * that the group waits for unknown members. */
 static char *
 group_text(TidePipelineHealth *health, gint64 now_us)
 {
@@ -590,7 +590,7 @@ log_summary(TidePipelineHealth *health, const Totals *totals, const TideLanesSta
   tide_summary_log(&health->summary, &facts, now_us);
 }
 
-/* At least 1 while something is paused, whatever the wall clock says. */
+/* At least 1 while something is paused, even if the wall clock was set back. */
 static gint64
 oldest_pause_seconds(TidePauseWatch *watch)
 {

@@ -41,7 +41,7 @@ typedef struct TideStatusRegion {
   const char *table; /* borrowed */
 } TideStatusRegion;
 
-/* What an operator has paused. */
+/* A pause that an operator started. */
 typedef struct TideStatusPause {
   const char *scope; /* literal: tide_pause_scope_names */
   char *name;        /* owned; NULL: everything */
@@ -52,7 +52,7 @@ typedef struct TideStatusPause {
 
 typedef struct TideStatusOperator {
   GArray *pauses;    /* owned (element-type TideStatusPause) */
-  char *paused;      /* owned: what they say together; NULL: there are none. Not in the document */
+  char *paused;      /* owned: summary of the pauses; NULL: there are none. Not in the document */
   gboolean is_paced; /* rows wait for limits.rows_per_second. Not in the document */
 } TideStatusOperator;
 

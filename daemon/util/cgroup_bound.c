@@ -8,7 +8,7 @@
 #define HIERARCHY "/sys/fs/cgroup"
 #define UNIFIED "0::" /* the v2 line of /proc/self/cgroup */
 
-/* What @text, a file of a cgroup, bounds; 0: nothing. "max", where there is no bound, is no number. */
+/* Parses @text, the content of a cgroup's file; returns 0 if it sets no limit ("max"). */
 typedef guint64 (*ReadBound)(const char *text);
 
 static guint64
@@ -42,7 +42,7 @@ find_cgroup(const char *root)
   return NULL;
 }
 
-/* Of the cgroup that this process is in and of those around it; 0: none has one. */
+/* The lowest limit of this process's cgroup and its ancestors; 0: none has a limit. */
 static guint64
 least_bound(const char *root, const char *file, ReadBound read_bound)
 {

@@ -419,7 +419,7 @@ gboolean
 tide_log_limit_pass(TideLogLimit *limit, gint64 now_us, gint64 interval_us, guint64 *ret_suppressed)
 {
   gint64 next_us = __atomic_load_n(&limit->next_us, __ATOMIC_RELAXED);
-  /* Of several threads at the end of an interval, only the one that advances it may log. */
+  /* If several threads reach the end of an interval, only the one that advances it may log. */
   if (now_us < next_us || !__atomic_compare_exchange_n(&limit->next_us, &next_us, now_us + interval_us, FALSE,
                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     __atomic_fetch_add(&limit->suppressed, 1, __ATOMIC_RELAXED);

@@ -1,4 +1,4 @@
-/* What an operator has paused: everything, topics or tables, kept in the file `paused` of the state directory, which
+/* The pauses of an operator, of everything, topics or tables, kept in the file `paused` of the state directory, which
  * `tidemark pause` writes and the daemon watches. It survives a restart.
  *
  * Threads: those of a watch say so; the rest any. */
@@ -32,8 +32,8 @@ void tide_operator_pause_free(TideOperatorPause *pause);
 char *tide_operator_pause_describe(const TideOperatorPause *pause);
 
 /**
- * tide_operator_pauses_read: what the file of @directory says.
- * Returns: (transfer full) (element-type TideOperatorPause): empty where there is no file. NULL: it cannot be read or
+ * tide_operator_pauses_read: read the pauses stored in @directory.
+ * Returns: (transfer full) (element-type TideOperatorPause): empty if there is no file. NULL: it cannot be read or
  * was not written by tidemark. Errors: IO, DATA.
  */
 GPtrArray *tide_operator_pauses_read(const char *directory, GError **error) G_GNUC_WARN_UNUSED_RESULT;

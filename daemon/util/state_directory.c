@@ -21,7 +21,7 @@
 char *
 tide_state_directory(void)
 {
-  /* systemd sets one path for each directory of the unit, separated by colons; ours has one. */
+  /* systemd sets one path for each directory of the unit, separated by colons; tidemark's unit has one. */
   const char *directories = g_getenv("STATE_DIRECTORY");
   if (directories == NULL || directories[0] == '\0' || directories[0] == ':')
     return NULL;

@@ -75,7 +75,7 @@ typedef struct TideBatchDelivery {
   gboolean has_failed;      /* the last call found its region failing: no row was accepted */
   guint32 n_refusing;       /* calls since a row was accepted in which its region refused every row */
   gint64 not_before_us;     /* not sent earlier, while its lane sends other batches; 0: at once */
-  gint64 lane_ok_us; /* when its lane last accepted a row before the batch was taken; 0: never, or it has refused rows
+  gint64 lane_ok_us; /* when its lane last accepted a row before the batch was taken; 0: never, or rows were refused
                         since */
   gboolean is_final; /* no other rows were expected when the batch was taken */
   /* State of suspects; unused without any. */

@@ -57,7 +57,7 @@ void tide_lanes_set_paused(TideLanes *lanes, const TideTable *table, gboolean is
 /* Creates a lane for [@start_key, @end_key) of @table. Returns a reference. */
 TideLane *tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_key, TideBytes end_key);
 
-/* What is known of refused rows. (transfer none) */
+/* The evidence about refused rows. (transfer none) */
 TideSuspects *tide_lanes_suspects(TideLanes *lanes);
 
 /* Submits @first and all batches linked after it; each has its lane set. */

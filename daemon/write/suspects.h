@@ -1,4 +1,4 @@
-/* What is known of rows that were refused, or got no answer, when sent alone, by row key and cells. It is stored
+/* Evidence about rows that were refused, or got no answer, when sent alone, by row key and cells. It is stored
  * outside the batches because a rewind makes new batches of the same rows: these are then sent alone at once, and their
  * rounds continue.
  *

@@ -64,7 +64,7 @@ receive_answer(TideConnection *connection, gboolean has_answered, GError **error
   return FALSE;
 }
 
-/* Runs the negotiation to its end on both sides; the next message is ours. */
+/* Completes the negotiation; the next message is the client's. */
 static gboolean
 negotiate(TideConnection *connection, GError **error)
 {

@@ -9,7 +9,7 @@
 G_BEGIN_DECLS
 
 /**
- * tide_tls_context_new: TLS 1.2 or later; the peer's certificate is required, and ours is sent if configured.
+ * tide_tls_context_new: TLS 1.2 or later; the peer's certificate is required, and tidemark's is sent if configured.
  * @settings: (nullable): NULL means that nothing is set
  * Errors: CONFIG. Ownership: (transfer full), SSL_CTX_free.
  */

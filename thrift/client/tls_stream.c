@@ -13,8 +13,8 @@
 /* Bytes sent or received by one system call: four records. */
 #define NETWORK_BYTES (64u << 10)
 
-/* A peer that refuses our certificate sends an alert and then resets the connection: time allowed for reading that
- * alert. */
+/* A peer that refuses tidemark's certificate sends an alert and then resets the connection: time allowed for reading
+ * that alert. */
 #define LAST_ALERT_US (100 * TIDE_US_PER_MS)
 
 /* Between two calls a peer may send session tickets or new keys. More receives than this are something else. */

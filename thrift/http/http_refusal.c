@@ -8,7 +8,7 @@
 #define WORDS_MAX_BYTES 300
 
 /* A run this long without a space or a dot is a token in base64, in any alphabet and escaping: a server may quote the
- * one that we sent. */
+ * token of the request. */
 #define TOKEN_MIN_BYTES 40
 
 static gboolean

@@ -16,7 +16,7 @@ typedef struct TideKerberosSituation {
   const char *peer;      /* the gateway, as the operator wrote it */
   const char *service;   /* 'hbase.sasl.service' */
   const char *host;      /* 'hbase.sasl.host' */
-  const char *principal; /* our principal, actual or requested; NULL: that of the cache */
+  const char *principal; /* tidemark's principal, actual or requested; NULL: that of the cache */
   const char *keytab;    /* its path; NULL: none */
   const char *cache;     /* the ticket cache's name; NULL: Kerberos's default, or, with a keytab, memory */
   gboolean answered;     /* the gateway's token was available: the KDC had done its part */

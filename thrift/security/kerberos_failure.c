@@ -91,7 +91,7 @@ principal_of(const TideKerberosSituation *situation)
   return situation->principal != NULL ? situation->principal : "the cache's principal";
 }
 
-/* The requested host, if Kerberos has replaced ours by another. (transfer full) (nullable) */
+/* The requested host, if Kerberos has replaced the configured host. (transfer full) (nullable) */
 static char *
 canonical_host(const TideKerberosSituation *situation, const char *text)
 {

@@ -7,7 +7,7 @@
 /* Kerberos needs one token from the gateway; a longer exchange is not a valid negotiation. */
 #define TOKENS_MAX 4u
 
-/* The message size that we announce: the maximum of 24 bits. The gateway ignores it (it announces 65536 itself, but
+/* The announced message size: the maximum of 24 bits. The gateway ignores it (it announces 65536 itself, but
  * sends and accepts megabytes in one message). */
 #define OWN_MAX_BYTES 0xffffffu
 
@@ -164,7 +164,7 @@ take_offer(TideSaslNegotiation *negotiation, guint8 *token, gsize len, TideBuffe
   negotiation->layer = layers[chosen].layer;
   guint32 own_max_bytes = negotiation->layer == TIDE_SASL_AUTH ? 0 : OWN_MAX_BYTES;
   guint32 choice = GUINT32_TO_BE((guint32)negotiation->layer << 24 | own_max_bytes);
-  TideBytes part = tide_bytes(&choice, sizeof choice); /* no authorization id follows: we act under our own identity */
+  TideBytes part = tide_bytes(&choice, sizeof choice); /* no authorization id follows: tidemark acts as itself */
   g_auto(TideBuffer) wrapped = {0};
   if (!negotiation->mechanism->wrap(negotiation->context, FALSE, &part, 1, &wrapped, error))
     return FALSE;

@@ -30,7 +30,7 @@ gboolean tide_sasl_layer_parse(const char *text, TideSaslLayer *ret_layer) G_GNU
 /* The functions of the mechanism; Kerberos's are in gss_context.h. Each fails with a GError whose text is a whole
  * sentence. */
 typedef struct TideSaslMechanism {
-  /* Processes the peer's token; appends ours, if there is one, to @out. @ret_complete: both sides are authenticated. */
+  /* Processes the peer's token; appends the next own one, if any, to @out. @ret_complete: both are authenticated. */
   gboolean (*step)(gpointer context, TideBytes token, TideBuffer *out, gboolean *ret_complete, GError **error);
   /* The layers for which the mechanism has keys: bits of TideSaslLayer. */
   guint (*layers)(gpointer context);

@@ -128,7 +128,7 @@ check_times(const Load *load, GError **error)
   return TRUE;
 }
 
-/* What a mark depends on: the tables, their keys, and the selected readings. (transfer full) */
+/* The facts that a mark depends on: the tables, their keys, and the selected readings. (transfer full) */
 static char *
 job_text(const Load *load)
 {

@@ -102,7 +102,7 @@ replace_time(TideTimeSpec **time, TideTimeSpec spec)
   *time = g_memdup2(&spec, sizeof spec);
 }
 
-/* Its times are those that were printed, and its values already have their units. */
+/* Times and values are used as printed: the values already have their units. */
 static void
 adapt_table(const TideConfig *config, const TideConfigSource *source, TideTable *table)
 {

@@ -20,8 +20,8 @@ typedef struct TideCellOrigin {
   const char *kind; /* of the value; NULL: the table does not store it */
 } TideCellOrigin;
 
-/* What the column of a cell does not show. @ret_renames: the name of the cell's field. @ret_keeps_kinds: the kind of
- * its value, which is stored, or may differ from the declaration. */
+/* Determines which facts the qualifiers of @table do not show. @ret_renames: the name of the cell's field.
+ * @ret_keeps_kinds: the kind of its value, which is stored, or may differ from the declaration. */
 void tide_cell_reader_columns(const TideTable *table, gboolean *ret_renames, gboolean *ret_keeps_kinds);
 
 typedef struct TideCellReader TideCellReader;

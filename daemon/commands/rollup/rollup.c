@@ -198,7 +198,7 @@ create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray
     return FALSE;
   if (creation != TIDE_TABLE_CREATED_PLAIN)
     return TRUE;
-  /* It has no attributes: its key must be stored elsewhere for the next check. */
+  /* The new table has no attributes: its key must be stored elsewhere for the next check. */
   g_auto(TideFingerprintStore) store = {0};
   TideFingerprintLocation location;
   g_autofree char *fingerprint = tide_fingerprint_text(&target, rollup->config->names);

@@ -166,7 +166,7 @@ add_row(TideVerification *verification, const TideRow *row, TideVerifySource sou
   TideVerifyRow hash = tide_verify_row(slot, row->key);
   if (role != TIDE_VERIFY_SAMPLE && !tide_verify_cells_takes(cells, hash))
     return TRUE;
-  /* A row that replaces or deletes leaves nothing of an earlier time. A dead-lettered one may have done so. */
+  /* A row that replaces or deletes leaves no cells of an earlier time. A dead-lettered row may have deleted them. */
   if (role != TIDE_VERIFY_SAMPLE && row->delete_to_ms > 0)
     tide_verify_cells_delete(cells, hash, row->delete_to_ms, role == TIDE_VERIFY_MUST);
   for (guint32 i = 0; i < row->n_cells; i++) {
