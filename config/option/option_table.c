@@ -388,7 +388,7 @@ static const TideConfigOption hbase_options[] = {
     {"uncertain_timeout", TIDE_CONFIG_DURATION, AT(hbase.settle_ms), SECOND, DAY, "20m",
      .sentence = "Maximum time a gateway may still execute an abandoned call. Set it to the gateway's "
                  "hbase.client.operation.timeout (20 minutes unless changed). Only within this time can such a call "
-                 "overwrite a latest value of the same event time. Offsets may wait as long; see docs/metrics.md."},
+                 "overwrite a latest value of the same event time. Offsets may wait for as long; see docs/metrics.md."},
     {"max_in_flight_per_region", TIDE_CONFIG_INTEGER, AT(hbase.max_in_flight_per_region), 1, 64, "2",
      .sentence = "Maximum number of simultaneous calls for one region: one executes while the next is on its way. More "
                  "calls only queue in the region server and let a slow region occupy all writers."},

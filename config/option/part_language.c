@@ -107,8 +107,8 @@ static const TideConfigOption field_options[] = {
     {"field", TIDE_CONFIG_FIELD, OF_PART(value.field), .example = "host", .flags = TIDE_CONFIG_REQUIRED,
      .sentence = "Field whose value becomes part of the key."},
     {"as", TIDE_CONFIG_CHOICE, OF_PART(value.form), .default_text = "text", .choices = key_forms,
-     .sentence = "Encoding of the value. All but text are big-endian, of fixed width, and sort like their values: int "
-                 "inverts the sign bit, float is encoded in order, uint is unchanged."},
+     .sentence = "Encoding of the value. All except text are big-endian, of fixed width, and sort like their values: "
+                 "int inverts the sign bit, float is encoded in order, uint is unchanged."},
     {"width", TIDE_CONFIG_INTEGER, OF_PART(width_bytes), 1, TIDE_ROW_KEY_MAX_BYTES,
      .sentence = "Width in bytes. A shorter value is padded."},
     {"pad", TIDE_CONFIG_STRUCTURE, .form = "one character (ASCII), or a byte as `{ hex: \"00\" }`",

@@ -522,8 +522,8 @@ take_lasting_name(TideKafkaConfig *config, int lock_fd)
              "%s; the next start tries again, and after a kill the group waits for kafka.session_timeout",
              error->message);
   else
-    tide_log(TIDE_LOG_INFO, "lasting-name",
-             "static member name in the group: '%s', also after a restart (kafka.instance)", config->instance);
+    tide_log(TIDE_LOG_INFO, "lasting-name", "joining as static member '%s', also after a restart (kafka.instance)",
+             config->instance);
   return config->instance != NULL;
 }
 

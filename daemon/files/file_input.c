@@ -28,7 +28,7 @@ typedef struct TideFileInput {
   int wake_fd;
   /* one thread */
   GArray *assigned;   /* owned (element-type Assigned), in the order they were taken */
-  guint first;        /* index in assigned: earlier ones are over */
+  guint first;        /* index in assigned: earlier files are finished */
   gboolean none_left; /* no files left in the load */
   gboolean was_asked; /* the first file was requested */
   gint64 commit_us;   /* time of the next commit of stored offsets */

@@ -331,7 +331,7 @@ register_metrics(TideAccumulator *accumulator)
                                  "Cells merged in memory with another cell of the same row and column", label),
         .cells_conflicting = tide_metrics_counter(
             metrics, "tidemark_cells_conflicting_total",
-            "Cells with another value than an earlier cell of the same row, column and time", label),
+            "Cells whose value differs from an earlier cell of the same row, column and time", label),
         .cells_overwritten = tide_metrics_counter(metrics, "tidemark_cells_overwritten_total",
                                                   "Cells of a history table overwritten in memory by another reading: "
                                                   "neither the key nor a column distinguishes the readings",

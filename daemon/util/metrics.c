@@ -129,7 +129,7 @@ get_family_locked(TideMetrics *metrics, const char *name, const char *help, Metr
   return family;
 }
 
-/* The index of the first one not before @labels: a load of many files has many series. */
+/* Binary search for the first series not before @labels: loading many files creates many series. */
 static guint
 series_index(const Family *family, const char *labels)
 {

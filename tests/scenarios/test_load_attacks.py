@@ -250,7 +250,7 @@ class Attacks(LoadCase):
         path, link = self.write("a.jsonl", data), self.directory / "link"
         link.symlink_to(path)
         for place in (path, link):
-            self.assertIn(f"dead letters would be written to '{path}', which is to be loaded", self.load("--dead-letters", place, path, exit_code=64))
+            self.assertIn(f"dead letters would be written to '{path}', which is also an input file", self.load("--dead-letters", place, path, exit_code=64))
         self.assertEqual(path.read_bytes(), data)
 
     # ---- no room ----

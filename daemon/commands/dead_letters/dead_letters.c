@@ -353,7 +353,7 @@ static const TideOption dead_letters_options[] = {
      .min = 1},
     {"all", NULL, TIDE_FLAG(DeadLettersOptions, all), "replay: all dead letters"},
     {"to-topic", "TOPIC", TIDE_TEXT(DeadLettersOptions, to_topic),
-     "replay: send to this topic instead, if the original one has other readers; the daemon must read it, too"},
+     "replay: send to this topic instead, if the original topic has other consumers; the daemon must also read it"},
     {"rate", "N", TIDE_COUNT(DeadLettersOptions, rate_per_s),
      "replay: maximum number of messages per second (no limit)", .min = 1},
     {"dry-run", NULL, TIDE_FLAG(DeadLettersOptions, dry_run), "replay: send nothing, and count the messages"},

@@ -200,7 +200,7 @@ check_dead_letters(const Load *load, GError **error)
     if (file->device == state.st_dev && file->inode == state.st_ino)
       return tide_fail(
           error, TIDE_ERROR_USAGE,
-          "dead letters would be written to '%s', which is to be loaded: name another file with '--dead-letters'",
+          "dead letters would be written to '%s', which is also an input file: name another file with '--dead-letters'",
           file->path);
   }
   return TRUE;

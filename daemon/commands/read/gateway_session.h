@@ -77,7 +77,7 @@ gboolean tide_gateway_table_scan(const TideScanRequest *request, TideRowFunc fun
 gboolean tide_gateway_table_get(const TideGetRequest *request, TideRowFunc func, gpointer func_data, gpointer table,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* TRUE when the connection was lost: the same read may succeed over another one. */
+/* TRUE when the connection was lost: the same read may succeed over a new connection. */
 gboolean tide_gateway_error_is_lost(const GError *error);
 /* TRUE also when the same call may succeed later. */
 gboolean tide_gateway_error_may_pass(const GError *error);
