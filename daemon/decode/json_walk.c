@@ -324,7 +324,7 @@ take_members(gpointer reader, guint32 depth)
   return tide_shaper_take_members(((Walk *)reader)->shaper, reader, depth, next_member, take_value);
 }
 
-/* ---- what stands around readings ---- */
+/* ---- values around readings ---- */
 
 static gboolean
 peek(gpointer reader, TideNextValue *ret_next, gsize *ret_place)

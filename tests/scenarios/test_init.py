@@ -175,8 +175,8 @@ def test_doubts(scene: Scene) -> None:
     (scene.directory / "doubt.jsonl").write_text(round_of_machines(1))
     terminal = Terminal(scene, "init", "doubt.jsonl", "-c", "asked-key.yaml")
     terminal.answer("[ts]: ", "\n")
-    terminal.read_until("no value of 'machine' (text, 40 different) comes twice")
-    terminal.answer("with commas [site]: ", "machine\n")
+    terminal.read_until("no value of 'machine' (text, 40 different) repeats")
+    terminal.answer("separated by commas [site]: ", "machine\n")
     for _ in range(5):
         terminal.answer("]: ", "\n")
     terminal.read_until("asked-key.yaml is written")

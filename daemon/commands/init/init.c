@@ -587,11 +587,10 @@ check_schema_options(const InitOptions *options, gboolean is_container, GError *
                      "'--registry-user', '--registry-password' and '--registry-ca' are for '--registry'");
   gboolean says_none = options->schema == NULL && options->registry.url == NULL;
   if (is_avro && ((says_none && !is_container) || (options->schema != NULL && options->registry.url != NULL)))
-    return tide_fail(
-        error, TIDE_ERROR_USAGE,
-        "'--format avro' needs either '--schema', the file with the schema of all messages, or '--registry', "
-        "the registry of the schemas that messages name by number; an object container file "
-        "needs neither, because it contains its schema");
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "'--format avro' needs '--schema', the file with the schema of all messages, or '--registry', "
+                     "the registry of the schemas that messages name by number, but not both; an object container file "
+                     "needs neither, because it contains its schema");
   if (is_protobuf && (options->schema == NULL || (options->message == NULL && !is_framed)))
     return tide_fail(error, TIDE_ERROR_USAGE,
                      "'--format protobuf' needs '--schema', a descriptor set from protoc --include_imports "

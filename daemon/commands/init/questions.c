@@ -50,7 +50,7 @@ ask(const char *question, const char *proposed, AnswerFunc func, gpointer data, 
   }
 }
 
-/* ---- what is asked -------------------------------------------------------------------------------------------------
+/* ---- the questions ------------------------------------------------------------------------------------------------
  */
 
 static gboolean
