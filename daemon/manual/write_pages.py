@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the manual's pages at build time, by scdoc: from what `--help` prints, which comes from the tables of commands
-and options, and from docs/. A PAGE is named as what it holds: tidemark.1, tidemark-scan.1, tidemark.yaml.5.
+"""Writes the manual's pages at build time, by scdoc: from the output of `--help`, which comes from the tables of commands
+and options, and from docs/. The name of a PAGE selects its content: tidemark.1, tidemark-scan.1, tidemark.yaml.5.
 
     write_pages.py TIDEMARK SCDOC DATE VERSION docs/commands.md docs/configuration.md PAGE...
 """
@@ -12,7 +12,7 @@ import textwrap
 import time
 from pathlib import Path
 
-# Code, bold and links; and what scdoc takes for its own in other text.
+# Code, bold and links; and characters in other text that scdoc would interpret.
 _MARKS = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\[((?:`[^`]*`|[^\[\]])*)\]\(([^)]*)\)|([\\*_])")
 _BULLET = re.compile(r"( *)- ")
 _TABLE_RULE = re.compile(r"\| ?-")
@@ -20,7 +20,7 @@ _OPTION = re.compile(r" {2,6}(-\S.*?)(?: {2,}(.*))?$")
 
 
 def target_of(link):
-    """The page or document that a link of the documents leads to; empty for one that a reader of the page has no use for."""
+    """The page or document that a link in the documents refers to; empty if readers of the page cannot use it."""
     path, _, section = link.partition("#")
     if "://" in link or not path.endswith(".md"):
         return ""
@@ -36,7 +36,7 @@ def escaped(text):
 
 
 def inline(text):
-    """Text with Markdown's marks, as scdoc's."""
+    """Converts Markdown's marks in text to scdoc's."""
     def replaced(match):
         code, bold, label, link, special = match.groups()
         if special is not None:
@@ -52,7 +52,7 @@ def inline(text):
 
 
 def paragraph(text):
-    """One line: nothing but its first byte can make it another kind of block then."""
+    """One line, so that only its first byte could make it another kind of block; that byte is escaped."""
     text = inline(" ".join(text.split()))
     return "\\" + text if text[:1] in tuple("#-[]|`;") else text
 
@@ -71,7 +71,7 @@ def verbatim(lines):
 
 
 def row_of_table(line):
-    """An item, named by the first cell; the last is its text, and those between stand in brackets."""
+    """An item: the first cell is its name, the last its text, and the cells between are in brackets."""
     name, *between, text = (cell.strip() for cell in line.removeprefix("|").removesuffix(" |").split(" |"))
     if len(between) > 1 and between[-1] not in ("required", "not set"):
         between[-1] = f"default {between[-1]}"
@@ -81,7 +81,7 @@ def row_of_table(line):
 def markdown(text):
     """Headings, paragraphs, lists, fenced blocks and tables of the documents."""
     blocks, lines = [], [line for line in text.splitlines() if not line.startswith("<!--")]
-    is_open = False  # the last block goes on in the next line
+    is_open = False  # the last block continues in the next line
     while lines:
         line = lines.pop(0)
         bullet = _BULLET.match(line)
@@ -113,15 +113,15 @@ def listed(bullet, text):
 
 
 def finished(roff):
-    """Hyphens that can be copied and end no line, as commands and options have them; and without the empty paragraphs of
-    scdoc, on which mandoc remarks: one moves behind what it ends, or away."""
+    """Makes hyphens copyable and not breakable, as commands and options need them. Moves or removes the empty
+    paragraphs that scdoc writes, because mandoc warns about them."""
     roff = re.sub(r"(?m)^(?!\.|\\h).*$", lambda line: line[0].replace("-", "\\-"), roff)
     roff = re.sub(r"(?m)^\.P\n\.RE$", ".RE\n.P", roff)
     return re.sub(r"(?m)(?<=\n)(?:\.P\n)+(?=\.S[HS] |\.P$|\Z)|(?<=\n)(\.S[HS] .*\n)\.P\n", r"\1", roff)
 
 
 def sections_of(document):
-    """{heading: text} of a document's sections; what comes before the first is called "description"."""
+    """{heading: text} of a document's sections; the text before the first is called "description"."""
     _, *parts = re.split(r"(?m)^##? (.*)$", document)
     return {"description" if i == 0 else heading: text for i, (heading, text) in enumerate(zip(parts[::2], parts[1::2]))}
 
