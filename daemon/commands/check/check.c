@@ -30,12 +30,12 @@ warn_of_end(const char *gateway, const char *whose, gint64 end_s, TideCheckList 
   if (warning == NULL)
     return;
   g_autofree char *detail =
-      g_strdup_printf("%s %s: after that no connection to it can be made; renew it", whose, warning);
+      g_strdup_printf("%s %s: after that connections to the gateway fail; renew it", whose, warning);
   tide_check_list_add(list, "gateway", gateway, TIDE_CHECK_NOTE, detail);
 }
 
-/* @cluster: (inout): what the gateways must be of; NULL until one tells it. FALSE: the gateway is of another, which was
- * added to @list. */
+/* @cluster: (inout): the cluster of all gateways; NULL until one reports it. FALSE: the gateway is of another, which
+ * was added to @list. */
 static gboolean
 check_cluster(const char *gateway, const char *found, char **cluster, TideCheckList *list)
 {
@@ -77,22 +77,22 @@ check_gateways(const TideConfig *config, TideCheckList *list, gboolean *ret_any_
     g_autofree char *detail = g_strdup_printf(
         "thrift2, %s, %s%s%s%s%s", tide_message_layer_of(endpoint, mode.framing)->name,
         tide_wire_protocol_name(mode.protocol), facts.link != NULL ? "; " : "", facts.link != NULL ? facts.link : "",
-        facts.cluster != NULL ? "" : "; it has no id of its HBase cluster to tell, so that is not compared",
-        is_alike ? "" : ", unlike another: only those of one protocol are used, configure all alike");
+        facts.cluster != NULL ? "" : "; it does not report the id of its HBase cluster, so that is not compared",
+        is_alike ? "" : ", unlike another gateway: only those of one protocol are used; configure all alike");
     tide_check_list_add(list, "gateway", endpoint->text, is_alike ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM, detail);
     warn_of_end(endpoint->text, "its certificate", facts.ends.peer_s, list);
-    warn_of_end(endpoint->text, "our certificate ('hbase.tls.certificate')", facts.ends.own_s, list);
+    warn_of_end(endpoint->text, "the client certificate ('hbase.tls.certificate')", facts.ends.own_s, list);
   }
   return n_good > 0;
 }
 
-/* What repairs the tables. */
+/* How to repair the tables. */
 typedef struct Remedies {
-  GString *missing_tables; /* borrowed: their names, each behind a blank */
-  GPtrArray *commands;     /* borrowed (element-type utf8): of HBase's shell */
+  GString *missing_tables; /* borrowed: their names, each after a blank */
+  GPtrArray *commands;     /* borrowed (element-type utf8): for HBase's shell */
 } Remedies;
 
-/* Whether a key that was changed would be noticed. */
+/* Describes whether a changed key would be noticed. (transfer full) */
 static char *
 fingerprint_detail(const TideTableState *state)
 {
@@ -102,10 +102,10 @@ fingerprint_detail(const TideTableState *state)
                            tide_fingerprint_locations[fingerprint->stored.location].text);
   const char *before = fingerprint->verdict == TIDE_FINGERPRINT_NOT_STORED
                            ? "its key is not stored yet"
-                           : "it has no rows yet, so that its key may change";
+                           : "it has no rows yet, so its key may change";
   switch (state->fingerprint_location) {
   case TIDE_FINGERPRINT_NOWHERE:
-    return g_strdup_printf("%s, and there is no place for it, so that a changed key would not be noticed: create table "
+    return g_strdup_printf("%s and cannot be stored, so a changed key would not be noticed: create table "
                            "'" TIDE_FINGERPRINT_TABLE "' with 'tidemark tables create'",
                            before);
   case TIDE_FINGERPRINT_IN_FILE:
@@ -148,7 +148,7 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
   tide_check_list_add(list, "table", table->name, is_fine ? TIDE_CHECK_OK : TIDE_CHECK_NOTE, detail);
 }
 
-/* Of tables that the daemon makes itself. */
+/* Notes what framing costs the tables that the daemon creates itself. */
 static void
 note_what_framing_spoils(const TideConfig *config, TideCheckList *list)
 {
@@ -157,17 +157,17 @@ note_what_framing_spoils(const TideConfig *config, TideCheckList *list)
     if (!tide_table_is_template(table) || !tide_declared_table_needs_unframed(table))
       continue;
     gboolean has_splits = table->splits != NULL && table->splits->len > 0;
-    tide_check_list_add(list, "table", table->name, TIDE_CHECK_NOTE,
-                        has_splits
-                            ? "a framed gateway spoils split points, so the tables that it makes have one region: use "
-                              "unframed gateways, or create them beforehand in 'hbase shell'"
-                            : "a framed gateway spoils attributes, so the tables that it makes do without "
-                              "'purge_deletes_after': use unframed gateways, or create them beforehand in 'hbase "
-                              "shell'");
+    tide_check_list_add(
+        list, "table", table->name, TIDE_CHECK_NOTE,
+        has_splits ? "a framed gateway corrupts split points, so tables created through it have one region: use "
+                     "unframed gateways, or create them beforehand in 'hbase shell'"
+                   : "a framed gateway corrupts attributes, so tables created through it lack "
+                     "'purge_deletes_after': use unframed gateways, or create them beforehand in 'hbase "
+                     "shell'");
   }
 }
 
-/* A right that the gateway's user has not. FALSE when @error is something else. */
+/* Adds a right that the gateway's user lacks. FALSE: @error is another one. */
 static gboolean
 add_denial(const TideTable *table, const GError *error, TideCheckList *list, Remedies *remedies)
 {
@@ -188,15 +188,15 @@ try_rights(TideGatewaySession *session, const char *table, const char *family, G
   g_autoptr(GError) failure = NULL;
   if (tide_hbase_client_try_rights(tide_gateway_session_client(session), table, family,
                                    tide_gateway_session_deadline_us(session), &failure) ||
-      /* A gateway that does not know the call leaves it open. */
+      /* A gateway without this call gives no answer about rights. */
       g_error_matches(failure, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE))
     return TRUE;
   g_propagate_error(error, g_steal_pointer(&failure));
   return FALSE;
 }
 
-/* Of a table that is as declared: one with a family missing would be refused for that. And of the one where its key is
- * to be kept, which is written once. */
+/* Checks the rights on a table that is as declared, because a missing family would be refused, too. Also those on the
+ * table that will store its key, which is written once. */
 static gboolean
 check_rights(TideGatewaySession *session, const TideTable *table, const TideTableState *state, GError **error)
 {
@@ -219,7 +219,7 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
     tide_check_list_add_unseen(list, "table", table->name, "see 'tables'");
     return;
   }
-  tide_progress_step("looking at table '%s'", table->name);
+  tide_progress_step("checking table '%s'", table->name);
   g_autoptr(TideTableState) state = tide_table_state_read(session, config, table, &failure);
   if (state != NULL) {
     add_table(table, state, list, remedies);
@@ -228,16 +228,16 @@ check_table(TideGatewaySession *session, const TideConfig *config, const TideTab
   }
   if (add_denial(table, failure, list, remedies))
     return;
-  if (!tide_hbase_client_is_open(tide_gateway_session_client(session))) { /* it is lost */
-    g_propagate_prefixed_error(error, g_steal_pointer(&failure), "cannot look at '%s': ", table->name);
+  if (!tide_hbase_client_is_open(tide_gateway_session_client(session))) { /* the connection is lost */
+    g_propagate_prefixed_error(error, g_steal_pointer(&failure), "cannot check '%s': ", table->name);
     return;
   }
-  /* What a gateway that answers refuses for a table says nothing of the others: they are looked at, too. */
-  g_prefix_error(&failure, "%s: ", state != NULL ? "it takes no rows" : "cannot be looked at");
+  /* The gateway still answers, so the other tables are checked, too. */
+  g_prefix_error(&failure, "%s: ", state != NULL ? "it accepts no rows" : "cannot be checked");
   tide_check_list_add(list, "table", table->name, TIDE_CHECK_PROBLEM, failure->message);
 }
 
-/* Of @tables those from @first on. */
+/* Adds the tables of @tables from @first on as not checked. */
 static void
 add_unseen(const GPtrArray *tables, guint first, const char *why, TideCheckList *list)
 {
@@ -252,7 +252,7 @@ check_tables(const TideConfig *config, TideCheckList *list, Remedies *remedies)
   g_autoptr(GError) error = NULL;
   g_autoptr(TideGatewaySession) session = tide_gateway_session_open(config, TIDE_GATEWAY_ANY, &error);
   g_autoptr(GPtrArray) tables = session != NULL ? tide_table_instances(session, config, config->tables, &error) : NULL;
-  /* A gateway that cannot list tables can be asked for those whose names are known. */
+  /* A gateway that cannot list tables can still be asked for those with known names. */
   if (g_error_matches(error, TIDE_ERROR, TIDE_ERROR_WRONG_SERVICE)) {
     tide_check_list_add(list, "tables", "", TIDE_CHECK_UNAVAILABLE, error->message);
     g_clear_error(&error);
@@ -289,7 +289,7 @@ check_online(const TideConfig *config, gboolean from_topic)
   if (check_gateways(config, &list, &any_framed))
     check_tables(config, &list, &remedies);
   else {
-    add_unseen(config->tables, 0, "no gateway can be used", &list);
+    add_unseen(config->tables, 0, "no gateway is usable", &list);
     list.worst = TIDE_CHECK_UNAVAILABLE;
   }
   if (any_framed)
@@ -303,7 +303,8 @@ check_online(const TideConfig *config, gboolean from_topic)
   return exit_code;
 }
 
-/* What was found in the file, and how each key is made: what is stored with the table, and compared at each start. */
+/* Prints what was found in the file, and how each key is built. The latter is stored with the table and compared at
+ * each start. */
 static void
 print_config_verdict(const TideCommandCall *call)
 {
@@ -332,7 +333,7 @@ check_config(TideCommandCall *call, gboolean print, GError **error)
 {
   const char *path = tide_command_config_path(call);
   gboolean usable = tide_command_read_config(call);
-  /* What is asked for goes to standard output: the configuration with --print-config, else what is wrong with it. */
+  /* Standard output has the requested text: the configuration with --print-config, otherwise its problems. */
   guint n_errors = tide_config_problems_print(print ? stderr : stdout, path, call->problems);
   g_autofree char *errors = tide_count_of(n_errors, "error", NULL);
   if (!usable)

@@ -1,4 +1,4 @@
-/* Checks this host: what would keep `tidemark run` from working here. */
+/* Checks whether `tidemark run` can work on this host. */
 #include "commands/check/list.h"
 #include "config/config_source.h"
 #include "dead_letters/dead_letter_location.h"
@@ -7,7 +7,7 @@
 #include "util/error.h"
 #include "util/state_directory.h"
 
-/* What another process has is free again when that one is restarted: a problem for a second daemon only. */
+/* A resource in use is free again when its process restarts: only a second daemon has a problem. */
 static void
 add_fault(TideCheckList *list, const char *what, const char *name, const GError *error)
 {
@@ -15,8 +15,8 @@ add_fault(TideCheckList *list, const char *what, const char *name, const GError 
     tide_check_list_add(list, what, name, TIDE_CHECK_PROBLEM, error->message);
     return;
   }
-  g_autofree char *note = g_strdup_printf(
-      "%s; if it is the daemon of this configuration, which runs, that is as it should be", error->message);
+  g_autofree char *note =
+      g_strdup_printf("%s; ignore this if it is the running daemon of this configuration", error->message);
   tide_check_list_add(list, what, name, TIDE_CHECK_NOTE, note);
 }
 
@@ -29,7 +29,7 @@ check_dead_letters(const TideConfig *config, TideCheckList *list)
       .path = path, .max_file_bytes = config->dead_letters.max_file_bytes, .max_bytes = config->dead_letters.max_bytes};
   if (path == NULL && config->dead_letters.topic == NULL && tide_config_keeps_bad_messages(config))
     tide_check_list_add(list, "dead_letters", "", TIDE_CHECK_PROBLEM,
-                        "there is no place for dead letters, so that a bad message halts its partition: name one with "
+                        "there is no place for dead letters, so a bad message halts its partition: set "
                         "dead_letters.topic or dead_letters.file");
   if (path == NULL)
     return;
@@ -38,7 +38,7 @@ check_dead_letters(const TideConfig *config, TideCheckList *list)
   else
     tide_check_list_add(list, "dead_letters", path, TIDE_CHECK_OK,
                         config->dead_letters.file != NULL ? "can be written"
-                                                          : "can be written; not named, so kept there by default");
+                                                          : "can be written; used by default, because none is set");
 }
 
 void
@@ -50,7 +50,7 @@ tide_check_host(const TideConfig *config, TideCheckList *list)
   if (directory != NULL && !tide_state_directory_look(&unusable))
     add_fault(list, "state", directory, unusable);
   else if (directory != NULL)
-    tide_check_list_add(list, "state", directory, TIDE_CHECK_OK, "can be written, and nobody uses it");
+    tide_check_list_add(list, "state", directory, TIDE_CHECK_OK, "can be written, and no process uses it");
   check_dead_letters(config, list);
   if (!tide_http_try(&config->service, &taken))
     add_fault(list, "http", listen, taken);

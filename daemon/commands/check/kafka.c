@@ -1,4 +1,4 @@
-/* Checks the brokers: what of them would keep `tidemark run` from working. */
+/* Checks whether `tidemark run` can work with the brokers. */
 #include "commands/check/list.h"
 #include "kafka/kafka_library.h"
 #include "kafka/kafka_preflight.h"
@@ -9,10 +9,10 @@
 /* Long enough for a broker across an ocean, short enough to wait for. */
 #define KAFKA_TIMEOUT_MS 5000
 
-/* Clocks that are kept by NTP do not differ by so much. */
+/* Clocks synchronised by NTP differ by less. */
 #define CLOCKS_DIFFER_MS 60000
 
-/* The same for a connection alone; and for those to all brokers, of which there may be many. */
+/* Limits for a single connection, and for those to all brokers, of which there may be many. */
 #define CONNECT_SECONDS 2
 #define CONNECT_ALL_US (10 * TIDE_US_PER_S)
 
@@ -49,8 +49,8 @@ add_group(TideCheckList *list, const char *name, const TideKafkaPreflight *look)
   g_autofree char *strangers =
       look->strangers == NULL
           ? NULL
-          : g_strdup_printf("has members that are not tidemark: %s: messages of the partitions that they are given are "
-                            "not written: stop them, or give them a group of their own",
+          : g_strdup_printf("has members that are not tidemark: %s: messages of their partitions are not written; stop "
+                            "them, or give them a group of their own",
                             look->strangers);
   const char *problem = look->group_fault != NULL ? look->group_fault : strangers;
   if (problem != NULL) {
@@ -61,7 +61,7 @@ add_group(TideCheckList *list, const char *name, const TideKafkaPreflight *look)
   g_autofree char *others =
       look->other_tables <= 0
           ? g_strdup("")
-          : g_strdup_printf("; of %s the last commit is of a tidemark with other tables, keys or columns: run all "
+          : g_strdup_printf("; the last commit of %s is from a tidemark with other tables, keys or columns: run all "
                             "instances with the same tables",
                             partitions);
   g_autofree char *detail =
@@ -80,15 +80,15 @@ add_dead_letters(TideCheckList *list, const char *name, const TideKafkaPreflight
           : NULL;
   if (look->dead_letters_fault != NULL) {
     g_autofree char *detail =
-        g_strdup_printf("%s; until then the first bad message holds everything", look->dead_letters_fault);
+        g_strdup_printf("%s; until then the first bad message halts its partition", look->dead_letters_fault);
     tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_PROBLEM, detail);
   } else if (judgement != NULL)
     tide_check_list_add(list, "dead_letters", name, is_problem ? TIDE_CHECK_PROBLEM : TIDE_CHECK_NOTE, judgement);
   else if (look->settings->len == 0 || !settings[0].is_known)
-    tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_OK, "exists; the brokers do not tell its settings");
+    tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_OK, "exists; the brokers do not report its settings");
   else
     tide_check_list_add(list, "dead_letters", name, TIDE_CHECK_OK,
-                        "exists; whether it may be written shows the first dead letter");
+                        "exists; only the first dead letter shows whether it is writable");
 }
 
 static void
@@ -96,12 +96,12 @@ add_library(TideCheckList *list)
 {
   const TideKafkaLibrary library = tide_kafka_library();
   g_autofree char *lacks = tide_kafka_library_lacks(&library);
-  g_autofree char *detail = lacks != NULL ? g_strdup_printf("cannot: %s", lacks) : g_strdup("nothing is amiss");
+  g_autofree char *detail = lacks != NULL ? g_strdup_printf("lacks: %s", lacks) : g_strdup("no known fault");
   TideCheckState state = tide_kafka_library_can(&library, TIDE_KAFKA_SOUND_METADATA) ? TIDE_CHECK_OK : TIDE_CHECK_NOTE;
   tide_check_list_add(list, "librdkafka", library.name, state, detail);
 }
 
-/* By one of its addresses. */
+/* Tries each of its addresses. */
 static gboolean
 can_connect(const TideSeenBroker *broker, GError **error)
 {
@@ -120,8 +120,8 @@ can_connect(const TideSeenBroker *broker, GError **error)
   return FALSE;
 }
 
-/* Clients go to the addresses that the cluster advertises, of which kafka.brokers needs to name none: a line for each
- * that this host does not reach. */
+/* Clients connect to the addresses that the cluster advertises, which may differ from kafka.brokers. Adds a line for
+ * each that this host cannot reach. */
 static void
 add_unreachable_brokers(TideCheckList *list, const GPtrArray *brokers)
 {
@@ -131,11 +131,11 @@ add_unreachable_brokers(TideCheckList *list, const GPtrArray *brokers)
     g_autoptr(GError) error = NULL;
     g_autofree char *name = g_strdup_printf("%s:%u", broker->host, broker->port);
     if (tide_now_us() >= end_us)
-      tide_check_list_add_unseen(list, "broker", name, "the brokers before it took all the time");
+      tide_check_list_add_unseen(list, "broker", name, "the brokers before it used up the time");
     else if (!can_connect(broker, &error)) {
       g_autofree char *detail = g_strdup_printf(
           "the cluster advertises this address, and this host cannot connect to it: %s; correct the broker's "
-          "'advertised.listeners', or name service and network",
+          "'advertised.listeners', the name service or the network",
           error->message);
       tide_check_list_add(list, "broker", name, TIDE_CHECK_PROBLEM, detail);
     }

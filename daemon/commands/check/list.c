@@ -33,7 +33,7 @@ tide_check_list_add(TideCheckList *list, const char *what, const char *name, Tid
 void
 tide_check_list_add_unseen(TideCheckList *list, const char *what, const char *name, const char *why)
 {
-  g_autofree char *detail = g_strdup_printf("not looked at: %s", why);
+  g_autofree char *detail = g_strdup_printf("not checked: %s", why);
   tide_check_list_add(list, what, name, TIDE_CHECK_UNSEEN, detail);
 }
 

@@ -5,7 +5,7 @@
 #include "mapping/mapping.h"
 #include "util/units.h"
 
-/* Of a topic: enough for some rounds of all its devices, few enough to be read in seconds. */
+/* Per topic: enough for some rounds of all its devices, and read within seconds. */
 #define NEWEST_MESSAGES 1000u
 #define TOPIC_TIMEOUT_MS 10000
 
@@ -30,7 +30,7 @@ try_message(const TideMessage *message, gpointer data)
   return TRUE;
 }
 
-/* What one topic's messages came to is said in its own line, what the tables would lose in theirs. */
+/* The result of each topic has its own line; losses have the lines of their tables. */
 static void
 try_topic(const TideConfig *config, const char *topic, Tried *tried, TideCheckList *list)
 {
@@ -41,7 +41,7 @@ try_topic(const TideConfig *config, const char *topic, Tried *tried, TideCheckLi
   guint64 messages_before = tried->n_messages, rejected_before = tried->n_rejected;
   if (topic[0] == '^') {
     tide_check_list_add(list, "messages", topic, TIDE_CHECK_NOTE,
-                        "no messages are tried of a pattern: see 'tidemark explain --from-topic --topic NAME'");
+                        "messages of a pattern are not tried: see 'tidemark explain --from-topic --topic NAME'");
     return;
   }
   if (!tide_kafka_read(&config->kafka, &request, try_message, tried, &result, &error)) {
@@ -72,9 +72,9 @@ tide_check_messages(const TideConfig *config, TideCheckList *list)
     g_autofree char *lost = tide_count_text(overwritten->n_lost);
     g_autofree char *detail =
         overwritten->n_lost == 0
-            ? g_strdup_printf("of %s of these messages none overwrites another reading's", cells)
+            ? g_strdup_printf("none of the %s in these messages overwrites that of another reading", cells)
             : g_strdup_printf("%s of %s of these messages %s overwritten by another reading, first in row '%s' %s: put "
-                              "a field that tells the readings apart into the key or the column's name",
+                              "a field that distinguishes the readings into the key or the column's name",
                               lost, cells, overwritten->n_lost == 1 ? "is" : "are", overwritten->row,
                               overwritten->column);
     tide_check_list_add(list, "readings", table->name, overwritten->n_lost == 0 ? TIDE_CHECK_OK : TIDE_CHECK_PROBLEM,

@@ -1,10 +1,10 @@
-/* Checks the schema registries: whether each answers, and answers us. */
+/* Checks whether each schema registry answers, and accepts this user. */
 #include "commands/check/list.h"
 #include "commands/cli/progress.h"
 #include "config/config_source.h"
 #include "util/error.h"
 
-/* Whether one answer is that to the other as well: all that a question is asked with is the same. */
+/* Whether both have the same address and credentials, so that one answer counts for both. */
 static gboolean
 are_alike(const TideRegistrySettings *one, const TideRegistrySettings *other)
 {
@@ -27,14 +27,14 @@ check_registry(const TideRegistrySettings *settings, TideCheckList *list)
   }
   if (is_forbidden) {
     tide_check_list_add(list, "registry", settings->url, TIDE_CHECK_NOTE,
-                        "answers, but may not tell us schema 1, by which it was tried: whether it tells those of "
-                        "messages shows the first one");
+                        "answers, but refuses schema 1, which was used as a test; only the first message shows whether "
+                        "it returns the schemas of messages");
     return;
   }
   g_autofree char *detail =
-      g_strdup_printf("tells schemas%s%s%s%s", settings->user != NULL ? " to '" : "",
+      g_strdup_printf("returns schemas%s%s%s%s", settings->user != NULL ? " to '" : "",
                       settings->user != NULL ? settings->user : "", settings->user != NULL ? "'" : "",
-                      g_str_has_prefix(settings->url, "https://") ? "; its certificate is right" : "");
+                      g_str_has_prefix(settings->url, "https://") ? "; its certificate is valid" : "");
   tide_check_list_add(list, "registry", settings->url, TIDE_CHECK_OK, detail);
 }
 
@@ -43,7 +43,7 @@ tide_check_registries(const TideConfig *config, TideCheckList *list)
 {
   for (guint i = 0; i < config->sources->len; i++) {
     const TideRegistrySettings *settings = &((const TideConfigSource *)config->sources->pdata[i])->readings->registry;
-    gboolean was_asked = FALSE; /* for a source before */
+    gboolean was_asked = FALSE; /* for an earlier source */
     for (guint k = 0; k < i && !was_asked; k++)
       was_asked = are_alike(&((const TideConfigSource *)config->sources->pdata[k])->readings->registry, settings);
     if (settings->url != NULL && !was_asked)

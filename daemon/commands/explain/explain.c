@@ -1,4 +1,4 @@
-/* `tidemark explain`: what becomes of a message: its rows, byte by byte, or why it is rejected. Writes nothing. */
+/* `tidemark explain`: shows the rows of a message, byte by byte, or why it is rejected. Writes nothing. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/message_lines.h"
@@ -16,14 +16,14 @@
 static const char *const explain_formats[] = {"text", "json", NULL};
 enum { EXPLAIN_TEXT, EXPLAIN_JSON };
 
-/* A topic that gives nothing for so long has nothing. */
+/* A topic without a message in this time counts as empty. */
 #define TOPIC_TIMEOUT_MS 15000
 
 typedef struct ExplainOptions {
   gboolean offline;
   int format;
   gboolean from_topic;
-  guint64 count; /* messages of the topic */
+  guint64 count; /* maximum number of messages of the topic */
   gboolean tombstone;
   gboolean whole;
   const char *key;
@@ -58,7 +58,7 @@ find_given_header(const TideMessage *message, const char *name, TideBytes *ret_v
   return FALSE;
 }
 
-/* That the messages are said to be of, or the first one. */
+/* The given topic of the messages, or the first one. */
 static const char *
 topic_of(const Explain *explain)
 {
@@ -160,19 +160,19 @@ check_options(const ExplainOptions *options, GError **error)
   for (guint i = 0; i < headers->len; i++) {
     if (strchr(headers->pdata[i], '=') != NULL)
       continue;
-    return tide_fail(error, TIDE_ERROR_USAGE, "'--header' takes NAME=VALUE, got '%s'", (const char *)headers->pdata[i]);
+    return tide_fail(error, TIDE_ERROR_USAGE, "'--header' expects NAME=VALUE, got '%s'",
+                     (const char *)headers->pdata[i]);
   }
   gboolean given = options->key != NULL || options->timestamp != NULL || headers->len > 0 || options->tombstone;
   if (options->whole && (options->from_topic || options->tombstone))
-    tide_fail(error, TIDE_ERROR_USAGE,
-              "'--whole' is said of standard input: leave '--from-topic' and '--tombstone' out");
+    tide_fail(error, TIDE_ERROR_USAGE, "'--whole' applies to standard input: omit '--from-topic' and '--tombstone'");
   else if (options->from_topic && given)
     tide_fail(error, TIDE_ERROR_USAGE,
-              "'--from-topic' takes messages as they are: leave '--key', '--timestamp', '--header' and "
-              "'--tombstone' out");
+              "'--from-topic' uses messages unchanged: omit '--key', '--timestamp', '--header' and "
+              "'--tombstone'");
   else if (options->tombstone && options->key == NULL)
     tide_fail(error, TIDE_ERROR_USAGE,
-              "'--tombstone' needs '--key': what a message without value deletes is named by its key");
+              "'--tombstone' needs '--key', which names the rows that a message without a value deletes");
   else
     return TRUE;
   return FALSE;
@@ -194,7 +194,7 @@ explain_messages(TideCommandCall *call, GError **error)
   if (!options->offline) {
     session = tide_gateway_session_open(call->config, TIDE_GATEWAY_ANY, error);
     if (session == NULL) {
-      g_prefix_error(error, "cannot show regions (--offline leaves them out): ");
+      g_prefix_error(error, "cannot show regions (--offline omits them): ");
       return FALSE;
     }
   }

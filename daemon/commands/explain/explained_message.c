@@ -15,16 +15,16 @@
 
 #include <unistd.h>
 
-/* Row keys kept of each table, to see whether they move with the time. */
+/* Row keys kept of each table, to find out whether they increase with time. */
 #define TREND_KEYS 1000u
 
-/* What explain knows of one declared table. */
+/* The state of explain for one declared table. */
 typedef struct TableNotes {
   GPtrArray *warnings;     /* owned (element-type utf8): of its declaration */
-  GPtrArray *notes;        /* owned (element-type utf8): the same, of what may be meant so */
+  GPtrArray *notes;        /* owned (element-type utf8): the same, for what may be intended */
   TideCellReader *reader;  /* owned */
   TideSplitSample *sample; /* owned */
-  gboolean shown;          /* its warnings were, as text */
+  gboolean shown;          /* its warnings were printed as text */
 } TableNotes;
 
 struct TideExplainer {
@@ -39,7 +39,7 @@ struct TideExplainer {
   TideExplainerCounts counts;
   TideOverwrittenCells *overwritten; /* owned */
 
-  /* of the message in hand */
+  /* of the current message */
   const TideMessage *message;
   guint64 line;
   TideMapped mapped;
@@ -135,12 +135,12 @@ regions_of(TideExplainer *explainer, const char *name, GError **error)
     return NULL;
   }
   if (regions->len == 0)
-    tide_say("tidemark explain: '%s' does not exist yet: no region is shown for it", name);
+    tide_say("tidemark explain: '%s' does not exist yet: its region is not shown", name);
   g_hash_table_insert(explainer->regions, g_strdup(name), regions);
   return regions;
 }
 
-/* ---- where a message is --------------------------------------------------------------------------------------------
+/* ---- the position of a message -------------------------------------------------------------------------------------
  */
 
 static char *
@@ -152,7 +152,7 @@ position_text(const TideExplainer *explainer)
                          explainer->message->offset);
 }
 
-/* Begins a line with where the message is. */
+/* Begins a line with the position of the message. */
 static void
 begin_json(const TideExplainer *explainer, TideBuffer *text)
 {
@@ -165,17 +165,17 @@ begin_json(const TideExplainer *explainer, TideBuffer *text)
   tide_json_number(text, "offset", explainer->message->offset);
 }
 
-/* ---- what is printed -----------------------------------------------------------------------------------------------
+/* ---- rejects and rows ----------------------------------------------------------------------------------------------
  */
 
-/* Behind what might be otherwise at another time of the record. */
+/* Follows a result that may differ for another record time. */
 static const char *
 time_note(const TideExplainer *explainer)
 {
   return explainer->options.record_time_is_now ? " (the record's time is taken as now; give it with --timestamp)" : "";
 }
 
-/* What the operator can do, where it is the declaration that decides and the reject itself says nothing better. */
+/* What the operator can do if the declaration decides and the reject has no better remedy. */
 #define PARSE_REMEDY "see that 'readings.format' is what senders write, and whether this message is whole"
 
 static const char *const remedies[TIDE_REJECT_N_REASONS] = {
@@ -225,7 +225,7 @@ remedy_by_reason(const TideExplainer *explainer, const TideReject *reject)
   return PARSE_REMEDY ": '--whole' takes one that is spread over several lines, and 'jq -c .' makes a line of it";
 }
 
-/* What reads a time that did not fit, or what helps by the reason. (transfer full) (nullable) */
+/* The form that reads the rejected time, or the remedy of the reason. (transfer full) (nullable) */
 static char *
 remedy_of(const TideExplainer *explainer, const TideReject *reject)
 {
@@ -235,7 +235,7 @@ remedy_of(const TideExplainer *explainer, const TideReject *reject)
   return by_value != NULL ? by_value : g_strdup(remedy_by_reason(explainer, reject));
 }
 
-/* What is wrong, and of a message with several lines, in which. @is_alone: which reading it is stands in front.
+/* Describes the fault, with its line if the message has several. @is_alone: the reading's number is printed before it.
  * (transfer full) */
 static char *
 reject_text(const TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
@@ -260,7 +260,7 @@ reject_text(const TideExplainer *explainer, const TideReject *reject, gboolean i
                      reject->by_record_time ? time_note(explainer) : "", NULL);
 }
 
-/* @is_alone: the reading only, not the message. */
+/* @is_alone: only the reading is rejected, not the message. */
 static void
 print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_alone)
 {
@@ -292,7 +292,7 @@ print_rejected(TideExplainer *explainer, const TideReject *reject, gboolean is_a
   tide_json_print_line(&text, stdout);
 }
 
-/* The first of @conditions that does not hold. (transfer full) (nullable) */
+/* The first of @conditions that is not met. (transfer full) (nullable) */
 static char *
 describe_unmet(const TideExplainer *explainer, const GArray *conditions, const TideReading *reading)
 {
@@ -312,11 +312,11 @@ why_not_taken(const TideExplainer *explainer, const TideTable *table, const Tide
   g_autofree char *of_source = describe_unmet(explainer, source->conditions, reading);
   g_autofree char *of_table = describe_unmet(explainer, table->conditions, reading);
   if (!tide_config_takes_from(table, source))
-    return g_strdup_printf("it takes nothing of the source '%s'", source->name);
+    return g_strdup_printf("it accepts nothing from the source '%s'", source->name);
   if (of_source != NULL)
-    return g_strdup_printf("the source '%s' takes only readings whose %s", source->name, of_source);
+    return g_strdup_printf("the source '%s' accepts only readings whose %s", source->name, of_source);
   if (of_table != NULL)
-    return g_strdup_printf("it takes only readings whose %s", of_table);
+    return g_strdup_printf("it accepts only readings whose %s", of_table);
   const TideExpired *expired = explainer->mapped.expired;
   if (expired != NULL && expired[table->index].n_future_rows > 0)
     return g_strconcat(
@@ -345,7 +345,7 @@ print_not_taken(const TideExplainer *explainer, guint32 reading_index, const Tid
   tide_json_print_line(&text, stdout);
 }
 
-/* The tables that would delete by a message without value, but not by this one. */
+/* Prints the tables in which a message without a value deletes rows, but not this one. */
 static void
 print_not_deleted(const TideExplainer *explainer)
 {
@@ -355,7 +355,7 @@ print_not_deleted(const TideExplainer *explainer)
     if (unmet == NULL)
       continue;
     g_autofree char *why = tide_condition_describe(unmet, tide_mapping_names(explainer->mapping));
-    g_autofree char *sentence = g_strdup_printf("it takes only messages whose %s", why);
+    g_autofree char *sentence = g_strdup_printf("it accepts only messages whose %s", why);
     if (!explainer->options.json) {
       printf("  %s  nothing deleted: %s\n", table->name, sentence);
       continue;
@@ -419,7 +419,7 @@ compare_readings(gconstpointer a, gconstpointer b)
   const TideRow *left = *(const TideRow *const *)a, *right = *(const TideRow *const *)b;
   if (left->reading_index != right->reading_index)
     return left->reading_index < right->reading_index ? -1 : 1;
-  return (left > right) - (left < right); /* as they were mapped */
+  return (left > right) - (left < right); /* in the order of mapping */
 }
 
 static void
@@ -446,7 +446,7 @@ print_heading(const TideExplainer *explainer, guint32 reading_index, gint64 even
   puts(line->len > 0 ? line->str : text->str);
 }
 
-/* The rows of one reading, which begin at @at, and the tables that have none. Returns: where the next reading's begin.
+/* Prints the rows of one reading, from @at on, and the tables without one. Returns: the first row of the next reading.
  */
 static gboolean
 print_reading(TideExplainer *explainer, guint32 reading_index, guint *at, GError **error)
@@ -486,7 +486,7 @@ print_no_reading(const TideExplainer *explainer, const char *what)
   tide_json_print_line(&text, stdout);
 }
 
-/* Readings are in the message's order; a tombstone has none, and the rows that it deletes. */
+/* Prints readings in the message's order. A tombstone has no readings, but rows to delete. */
 static gboolean
 print_mapped(TideExplainer *explainer, GError **error)
 {
@@ -494,7 +494,7 @@ print_mapped(TideExplainer *explainer, GError **error)
   tide_overwritten_cells_add(explainer->overwritten, explainer->mapped.rows, explainer->mapped.n_rows);
   g_autofree char *position = position_text(explainer);
   if (explainer->mapped.n_cut_times > 0 && !explainer->options.json)
-    printf("%s: a time finer than nanoseconds, which is cut\n", position);
+    printf("%s: a time finer than nanoseconds was truncated\n", position);
   if (explainer->mapped.n_ambiguous_readings > 0 && !explainer->options.json)
     printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", position,
            time_note(explainer));
@@ -512,7 +512,7 @@ print_mapped(TideExplainer *explainer, GError **error)
     if (at_reject < explainer->mapped.n_rejects && explainer->mapped.rejects[at_reject].reading_index == i)
       print_rejected(explainer, &explainer->mapped.rejects[at_reject++], TRUE);
     else if (tide_mapping_readings(explainer->mapping)[i].is_skipped)
-      print_no_reading(explainer, "no reading where 'readings.root' or 'readings.each' leads to: it is left out, by "
+      print_no_reading(explainer, "no reading at 'readings.root' or 'readings.each': it is skipped, by "
                                   "'readings.on_missing: skip'");
     else if (!print_reading(explainer, i, &at, error))
       return FALSE;
@@ -520,7 +520,7 @@ print_mapped(TideExplainer *explainer, GError **error)
       n_shown++;
   }
   if (explainer->mapped.n_readings == 0)
-    print_no_reading(explainer, at < explainer->rows->len ? "no value: what its key names is deleted"
+    print_no_reading(explainer, at < explainer->rows->len ? "no value: the rows that its key names are deleted"
                                                           : "no readings in it: nothing is written");
   for (; at < explainer->rows->len; at++) {
     if (!print_row(explainer, explainer->rows->pdata[at], error))
@@ -547,7 +547,7 @@ tide_explainer_add(TideExplainer *explainer, const TideMessage *message, guint64
   return TRUE;
 }
 
-/* @kind: of a line of JSON, with what it weighs. */
+/* @kind: of a JSON line, with the number of cells. */
 static void
 print_finding(const TideExplainer *explainer, const TideTable *table, const char *kind, guint64 n_cells,
               const char *weight, const char *sentence)
@@ -565,14 +565,14 @@ print_finding(const TideExplainer *explainer, const TideTable *table, const char
   tide_json_print_line(&text, stdout);
 }
 
-/* Of @table: values that HBase will not show, since another reading has their place. In a latest table, the newest of
- * two equal times is what it is for. */
+/* Prints values of @table that HBase will not show, because another reading overwrites them. A latest table is meant to
+ * keep the later of two values of one time. */
 static void
 print_overwritten(const TideExplainer *explainer, const TideTable *table)
 {
   const TideOverwritten *overwritten = tide_overwritten_cells_of(explainer->overwritten, table->index);
   gboolean is_latest = table->latest != TIDE_LATEST_NONE;
-  g_autofree char *given = tide_count_of(overwritten->n_corrected, "cell is given", "cells are given"),
+  g_autofree char *given = tide_count_of(overwritten->n_corrected, "cell gets", "cells get"),
                   *corrected = g_strconcat(
                       given, " another value of the same reading by a later message, and the later value stays", NULL);
   if (overwritten->n_corrected > 0)
@@ -584,8 +584,8 @@ print_overwritten(const TideExplainer *explainer, const TideTable *table)
       "message), first in row '%s' %s: one value stays, %s",
       lost, cells, in_message, overwritten->row, overwritten->column,
       is_latest ? "the later one"
-                : "the others are lost; put a field that tells the readings apart into the key, or name the column by "
-                  "it ('qualifier')");
+                : "the others are lost; put a field that distinguishes the readings into the key, or name the column "
+                  "by it ('qualifier')");
   if (overwritten->n_lost > 0)
     print_finding(explainer, table, "overwritten", overwritten->n_lost, is_latest ? "note" : "warning", sentence);
 }
@@ -595,11 +595,11 @@ tide_explainer_finish(TideExplainer *explainer)
 {
   const char *const headings[TIDE_FIELDS_N_KINDS] = {
       [TIDE_FIELDS_TAKEN] = "fields taken",
-      [TIDE_FIELDS_LEFT] = "fields that no table takes",
+      [TIDE_FIELDS_LEFT] = "fields that no table uses",
       [TIDE_FIELDS_NULL] = "fields that were always null",
       [TIDE_FIELDS_ABSENT] = explainer->options.config->sources->len > 1
-                                 ? "fields asked for, which no reading had (those of other sources among them)"
-                                 : "fields asked for, which no reading had",
+                                 ? "configured fields that no reading had (including those of other sources)"
+                                 : "configured fields that no reading had",
   };
   for (int kind = 0; !explainer->options.json && kind < TIDE_FIELDS_N_KINDS; kind++) {
     g_autofree char *names = tide_field_use_names(&explainer->field_use, explainer->mapping, (TideFieldsKind)kind);
@@ -611,9 +611,10 @@ tide_explainer_finish(TideExplainer *explainer)
   for (guint i = 0; i < explainer->options.config->tables->len && !explainer->options.json; i++) {
     TideSplitTrend trend = tide_split_sample_trend(explainer->tables[i].sample);
     if (trend != TIDE_SPLIT_TREND_NONE)
-      printf("%s: warning: its keys move with the time: each new row sorts %s all others, so that one region takes all "
-             "of them; put a field, a hash or a salt in front\n",
-             table_at(explainer, i)->name, trend == TIDE_SPLIT_TREND_UP ? "behind" : "before");
+      printf(
+          "%s: warning: its keys increase or decrease with time: each new row sorts %s all others, so one region gets "
+          "them all; begin the key with a field, a hash or a salt\n",
+          table_at(explainer, i)->name, trend == TIDE_SPLIT_TREND_UP ? "after" : "before");
   }
 }
 

@@ -1,5 +1,5 @@
-/* One row as `explain` shows it: where each byte of its key comes from, its cells as they are stored and as they are
- * read back, what it deletes and waits for, its size, its region, and what to know of it. */
+/* One row as `explain` shows it: the origin of each byte of its key, its cells as stored and as read back, what it
+ * deletes and waits for, its size, its region, and advice. */
 #include "commands/cli/output.h"
 #include "commands/cli/time_argument.h"
 #include "commands/explain/explained_message.h"
@@ -14,14 +14,14 @@ table_of(const TideExplainedRow *explained, const TideRow *row)
   return explained->config->tables->pdata[row->table_index];
 }
 
-/* Where the row goes: the table's name, or that of the dated table. (transfer full) */
+/* The table of the row: its name, or that of the dated table. (transfer full) */
 static char *
 table_name(const TideExplainedRow *explained, const TideRow *row)
 {
   return row->table_name.len > 0 ? tide_text_printable(row->table_name) : g_strdup(table_of(explained, row)->name);
 }
 
-/* The bytes that the row takes in a call, with what it deletes. */
+/* The bytes of the row in a call, including its delete. */
 static gsize
 size_in_call(const TideExplainedRow *explained)
 {
@@ -64,7 +64,7 @@ tide_region_of_key(const GPtrArray *regions, TideBytes key)
   return beyond ? NULL : found;
 }
 
-/* A part of the key: what it is declared as, and its bytes. */
+/* A part of the key: its declaration and its bytes. */
 typedef struct KeyPart {
   char *declared; /* owned */
   TideBytes bytes;
@@ -76,8 +76,8 @@ clear_key_part(gpointer data)
   g_free(((KeyPart *)data)->declared);
 }
 
-/* (element-type KeyPart), borrowing from the row's key. Empty when the parts do not make that key again, which would be
- * an error of the key language: then the whole is shown without its parts. */
+/* (element-type KeyPart), borrowing from the row's key. Empty if the parts do not result in that key again, which would
+ * be an error of the key language: then the key is shown without its parts. */
 static GArray *
 cut_key(const TideExplainedRow *explained)
 {
@@ -187,7 +187,7 @@ append_cells(GString *text, const TideExplainedRow *explained)
   }
 }
 
-/* What else happens in the same mutation, and what must happen before. */
+/* Describes the delete in the same mutation, and the row that must be acknowledged first. */
 static void
 append_order(GString *text, const TideExplainedRow *explained)
 {
@@ -204,7 +204,7 @@ append_order(GString *text, const TideExplainedRow *explained)
   g_string_append_printf(text, "    waits   until HBase has acknowledged %s of %s\n", key, table);
 }
 
-/* The event time, where the table has one of its own. */
+/* The event time, if the table has its own. */
 static void
 append_own_time(GString *text, const TideExplainedRow *explained)
 {
@@ -235,7 +235,7 @@ append_size(GString *text, const TideExplainedRow *explained, const TideRowShape
   g_string_append_c(text, '\n');
 }
 
-/* How the row will grow, where readings add columns to it. */
+/* How the row will grow, if readings add columns to it. */
 static void
 append_growth(GString *text, const TideRowShape *shape)
 {
@@ -271,8 +271,8 @@ advice_on(const TideExplainedRow *explained, const TideRowShape *shape)
   if (name.len == 0)
     return advice;
   g_autofree char *shown = tide_bytes_printable(name);
-  g_ptr_array_add(advice, g_strdup_printf("the text \"%s\" of the key is also a field of the reading: if its value is "
-                                          "meant, write { field: %s }",
+  g_ptr_array_add(advice, g_strdup_printf("the text \"%s\" of the key is also a field of the reading: to use its "
+                                          "value, write { field: %s }",
                                           shown, shown));
   return advice;
 }
@@ -302,7 +302,7 @@ tide_explained_row_text(const TideExplainedRow *explained)
   append_cells(text, explained);
   g_autofree char *ttl = tide_duration_format(explained->expired_ttl_ms);
   g_autofree char *expired =
-      tide_count_of(row->n_expired_cells, "cell left out: older than its", "cells left out: older than their");
+      tide_count_of(row->n_expired_cells, "cell omitted: older than its", "cells omitted: older than their");
   if (row->n_expired_cells > 0)
     g_string_append_printf(text, "    expired %s time to live of %s\n", expired, ttl);
   append_size(text, explained, &shape);
@@ -364,7 +364,7 @@ append_json_order(TideBuffer *text, const TideExplainedRow *explained)
   tide_json_close(text, "}");
 }
 
-/* Two lists as one. @second: (nullable) */
+/* Writes two lists as one. @second: (nullable) */
 static void
 append_json_sentences(TideBuffer *text, const char *member, const GPtrArray *first, const GPtrArray *second)
 {

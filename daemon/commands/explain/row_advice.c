@@ -1,6 +1,5 @@
-/* What HBase makes of a row, and what an operator should know of it before there are millions: for `explain`. The
- * warnings of a table's declaration alone come from loading the configuration; here are those that take a reading.
- * Pure. */
+/* The size of a row in HBase, and advice before there are millions of it: for `explain`. Loading the configuration
+ * warns of faults in a declaration alone; the advice here needs a reading. Pure. */
 #include "commands/cli/output.h"
 #include "commands/explain/explained_message.h"
 #include "util/units.h"
@@ -10,7 +9,7 @@
 #define HOUR_NS (3600 * 1000 * TIDE_NS_PER_MS)
 #define DAY_NS (24 * HOUR_NS)
 
-/* After one of these, a clock without date shows the same again, and so does a calendar without year. */
+/* After one of these, a clock without a date repeats, and so does a calendar without a year. */
 static const gint64 cycles_ns[] = {HOUR_NS, DAY_NS, 7 * DAY_NS, 365 * DAY_NS, 366 * DAY_NS};
 
 gsize
@@ -19,13 +18,13 @@ tide_stored_cell_bytes(const TideRow *row, const TideCell *cell)
   return CELL_OVERHEAD_BYTES + row->key.len + cell->column->family.len + cell->column->qualifier.len + cell->value.len;
 }
 
-/* ---- how the qualifier moves with time -----------------------------------------------------------------------------
+/* ---- how the qualifier follows the time----------------------------------------------------------------------------
  */
 
-/* A qualifier, made of one reading at several times. */
+/* A qualifier, built from one reading at several times. */
 typedef struct Probe {
   const TideKeyText *text;
-  TideReading reading; /* its time is what is varied */
+  TideReading reading; /* only its time varies */
   TideBuffer first;    /* at the first time */
   TideBuffer other;
 } Probe;
@@ -36,7 +35,7 @@ append_at(Probe *probe, gint64 ns, TideBuffer *out)
   TideReject reject;
   tide_buffer_reset(out);
   probe->reading.event_time_ns = ns;
-  /* Whatever the field is called: only the time is varied. */
+  /* The name of the field does not matter: only the time varies. */
   return tide_key_text_append(probe->text, &probe->reading, TIDE_BYTES_LITERAL("x"), out, &reject);
 }
 
@@ -47,7 +46,7 @@ is_same_at(Probe *probe, gint64 ns)
          tide_bytes_equal(tide_buffer_bytes(&probe->first), tide_buffer_bytes(&probe->other));
 }
 
-/* How long after @from_ns the qualifier is another, in steps of milliseconds; @span_ns when it is not before that. */
+/* How long after @from_ns the qualifier changes, in steps of milliseconds; @span_ns if it does not before that. */
 static gint64
 slot_ns(Probe *probe, gint64 from_ns, gint64 span_ns)
 {
@@ -71,7 +70,7 @@ slot_ns(Probe *probe, gint64 from_ns, gint64 span_ns)
   return other_ns;
 }
 
-/* The length of a slot: of the one behind that of @from_ns, which need not be where a slot begins. */
+/* The length of a slot: of the one after that of @from_ns, which may be within a slot. */
 static gint64
 whole_slot_ns(Probe *probe, gint64 from_ns, gint64 span_ns)
 {
@@ -81,7 +80,7 @@ whole_slot_ns(Probe *probe, gint64 from_ns, gint64 span_ns)
   return MAX(rest_ns, slot_ns(probe, from_ns + rest_ns, span_ns));
 }
 
-/* The length after which the qualifiers begin again; 0 when they never do. */
+/* The time after which the qualifiers repeat; 0: they never do. */
 static gint64
 cycle_ns(Probe *probe, gint64 from_ns)
 {
@@ -95,7 +94,7 @@ cycle_ns(Probe *probe, gint64 from_ns)
 /* ---- one row -------------------------------------------------------------------------------------------------------
  */
 
-/* The qualifier that changes from reading to reading; NULL when none of the table does. */
+/* The qualifier that changes from reading to reading; NULL: none of the table does. */
 static const TideKeyText *
 moving_qualifier(const TideTable *table)
 {
@@ -152,7 +151,7 @@ tide_row_shape(const TideTable *table, const TideReading *reading, const TideRow
 /* ---- advice --------------------------------------------------------------------------------------------------------
  */
 
-/* Of all long names one sentence, about the longest. */
+/* Adds one sentence for all long names, about the longest. */
 static void
 advise_on_names(const TideRow *row, GPtrArray *advice)
 {
@@ -169,8 +168,8 @@ advise_on_names(const TideRow *row, GPtrArray *advice)
   if (longest == NULL)
     return;
   g_autofree char *column = tide_column_text(longest->column->family, longest->column->qualifier);
-  g_ptr_array_add(advice, g_strdup_printf("the name %s takes %" G_GSIZE_FORMAT " bytes, and is stored with each of its "
-                                          "values (this one takes %" G_GSIZE_FORMAT "): shorten family and qualifier",
+  g_ptr_array_add(advice, g_strdup_printf("the name %s has %" G_GSIZE_FORMAT " bytes, and is stored with each of its "
+                                          "values (this one has %" G_GSIZE_FORMAT "): shorten family and qualifier",
                                           column, most, longest->value.len));
 }
 
@@ -185,7 +184,7 @@ advise_on_cells(const TideRow *row, GPtrArray *advice)
     g_autofree char *count = tide_count_text(bytes);
     g_ptr_array_add(advice,
                     g_strdup_printf("the cell %s has %s bytes; HBase works well up to 10 MB: store large values "
-                                    "elsewhere and their place here",
+                                    "elsewhere and their location here",
                                     column, count));
   }
 }
@@ -200,7 +199,7 @@ tide_row_advice(const TideRow *row, const TideRowShape *shape)
   g_autofree char *slots = tide_count_text(shape->n_slots);
   if (most > TIDE_ROW_ADVICE_ROW_BYTES)
     g_ptr_array_add(advice, g_strdup_printf("this row can grow to %s bytes (%s times the cells of this reading); HBase "
-                                            "works well up to 100 MB: let a row end earlier, or make slots longer",
+                                            "works well up to 100 MB: end rows earlier, or make slots longer",
                                             bytes, slots));
   advise_on_names(row, advice);
   return advice;

@@ -1,4 +1,4 @@
-/* Avro: copied by its schema, value by value. */
+/* Avro: copies a message by its schema, value by value. */
 #include "commands/simulate/value_change.h"
 
 #include "decode/avro_cursor.h"
@@ -13,7 +13,7 @@ typedef struct Copy {
   TideAvroCursor in; /* the message */
   TideBuffer *out;
   guint depth;
-  gboolean is_in_record; /* elements of what is outside are readings, and have no names */
+  gboolean is_in_record; /* elements outside a record are readings, and have no names */
 } Copy;
 
 static gboolean copy_value(Copy *copy, guint32 type);
@@ -38,7 +38,7 @@ put_run(Copy *copy, TideBytes bytes)
 
 /* ---- values ---- */
 
-/* The blocks of a list or map; how many bytes one has is left out, as they may be others. */
+/* The blocks of a list or map. Their sizes in bytes are omitted, because they may change. */
 static gboolean
 copy_blocks(Copy *copy, const TideAvroNode *node)
 {
@@ -68,7 +68,7 @@ copy_blocks(Copy *copy, const TideAvroNode *node)
   return TRUE;
 }
 
-/* As it is stored; new or as it was. */
+/* Writes a stored value: the new one, or the old one. */
 static void
 put_real(Copy *copy, TideBytes bytes)
 {
@@ -154,7 +154,7 @@ copy_node(Copy *copy, const TideAvroNode *node)
   g_assert_not_reached();
 }
 
-/* Calls itself for what is nested. */
+/* Calls itself for nested values. */
 static gboolean
 copy_value(Copy *copy, guint32 type)
 {

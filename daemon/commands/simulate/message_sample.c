@@ -8,7 +8,7 @@
 #include "decode/formats.h"
 #include "util/error.h"
 
-/* What the daemon's own bounds are for is no matter of a few lines of samples. */
+/* The daemon's own limits are not needed for a few lines of samples. */
 #define MAX_FIELDS 1000000u
 
 /* A field that holds an event time, and how it is written. */
@@ -18,7 +18,7 @@ typedef struct TimeField {
   TideTimePart part;
 } TimeField;
 
-/* A value that each message has anew. */
+/* A value that differs in each message. */
 typedef struct Place {
   gsize start; /* in the message */
   gsize len;
@@ -27,7 +27,7 @@ typedef struct Place {
 
 typedef struct Line {
   TideBuffer text; /* owned: a message */
-  GArray *places;  /* owned (element-type Place): in their order; of text */
+  GArray *places;  /* owned (element-type Place): in order; of text */
 } Line;
 
 struct TideMessageSample {
@@ -38,13 +38,13 @@ struct TideMessageSample {
   GArray *lines;             /* owned (element-type Line) */
   GArray *times;             /* owned (element-type TimeField) */
   GArray *stay;              /* owned (element-type TideBytes): names of fields that keep their values */
-  TideBuffer header;         /* owned: of csv, the first line and its line break */
+  TideBuffer header;         /* owned: for csv, the first line and its line break */
   gboolean is_binary;
-  const char *path; /* borrowed: of the file that is read */
+  const char *path; /* borrowed: of the current file */
   guint n_read;     /* its lines, so far */
 };
 
-/* ---- what the configuration says ---- */
+/* ---- times and keys of the configuration ---- */
 
 static void
 add_time(TideMessageSample *sample, TideNameId field, const TideTimeSpec *spec, TideTimePart part)
@@ -95,7 +95,7 @@ add_table(TideMessageSample *sample, const TideTable *table)
 
 /* ---- the files ---- */
 
-/* What was read last. (transfer full) */
+/* Describes the line read last. (transfer full) */
 static char *
 place_in_file(const TideMessageSample *sample)
 {
@@ -136,11 +136,10 @@ add_place(const TideMessageSample *sample, Line *line, const TideField *field, G
     g_array_append_val(line->places, place);
   } else if (is_time) {
     g_autofree char *name = tide_bytes_printable(field->name), *place = place_in_file(sample);
-    return tide_fail(
-        error, TIDE_ERROR_DATA,
-        "%s has its time '%s' in another form than it is read (with escapes, say), so that no other can be put in its "
-        "place: write it plainly",
-        place, name);
+    return tide_fail(error, TIDE_ERROR_DATA,
+                     "%s has its time '%s' in a form that cannot be replaced (with escapes, for example): write it "
+                     "plainly",
+                     place, name);
   }
   return TRUE;
 }
@@ -159,7 +158,8 @@ append_time(const TimeField *time, gint64 time_ms, gboolean is_whole, TideBuffer
   tide_time_spec_print(time->spec, time->part, time_ms * TIDE_NS_PER_MS, is_whole, out);
 }
 
-/* Within a tenth of what it was, with as many digits behind the point, or the comma; one with an exponent stays. */
+/* Changes a number by up to a tenth, with as many decimals after the point or comma; a number with an exponent is kept.
+ */
 static void
 append_number(const TideMessageSample *sample, TideBytes number, guint64 *random, TideBuffer *out)
 {
@@ -183,7 +183,7 @@ append_number(const TideMessageSample *sample, TideBytes number, guint64 *random
 
 /* ---- binary messages ---- */
 
-/* What the values of a message are asked for. */
+/* How the values of a message change. */
 typedef struct Question {
   const TideMessageSample *sample;
   gint64 time_ms;
@@ -202,7 +202,7 @@ answer(TideBytes name, TideValueKind kind, TideBytes text, TideBuffer *ret_text,
   return ret_text->len > 0;
 }
 
-/* FALSE: it cannot be done. */
+/* FALSE: the message cannot be changed. */
 static gboolean
 append_like(const TideMessageSample *sample, TideBytes message, gint64 time_ms, guint64 seed, TideBuffer *out)
 {
@@ -222,7 +222,7 @@ compare_places(gconstpointer a, gconstpointer b)
   return one < other ? -1 : one > other;
 }
 
-/* Where the values stand that change. FALSE: it cannot be read. */
+/* Finds the values that change. FALSE: the line cannot be read. */
 static gboolean
 find_places(TideMessageSample *sample, Line *line, gboolean *ret_is_empty, GError **error)
 {
@@ -235,15 +235,15 @@ find_places(TideMessageSample *sample, Line *line, gboolean *ret_is_empty, GErro
     *ret_is_empty = reject.reason == TIDE_REJECT_EMPTY;
     g_autofree char *why = tide_reject_describe(&reject), *place = place_in_file(sample);
     if (!*ret_is_empty)
-      tide_fail(error, TIDE_ERROR_DATA, "%s is no message of the configuration: %s", place, why);
+      tide_fail(error, TIDE_ERROR_DATA, "%s is not a message of the configuration: %s", place, why);
     return *ret_is_empty;
   }
   if (sample->is_binary) {
-    /* What goes well once does so with all values. */
+    /* If one change succeeds, those with other values do, too. */
     g_auto(TideBuffer) out = {0};
     return append_like(sample, tide_buffer_bytes(&line->text), 0, 0, &out) ||
-           tide_fail(error, TIDE_ERROR_DATA, "'%s' can be read, but no other message be made of it: take a simpler one",
-                     sample->path);
+           tide_fail(error, TIDE_ERROR_DATA,
+                     "'%s' can be read, but no other message can be built from it: use a simpler one", sample->path);
   }
   for (guint32 i = 0; i < n_readings; i++)
     for (guint32 k = 0; k < readings[i].n_fields; k++)
@@ -284,18 +284,17 @@ add_line(TideBytes text, gpointer data, GError **error)
   return is_empty;
 }
 
-/* In a format of bytes values are found by their names from the message on. */
+/* In a binary format, values are found by their full names in the message, which these options change. */
 static gboolean
 check_layout(const TideMessageSample *sample, GError **error)
 {
   const TideLayoutOptions *layout = &sample->options.layout;
   if (!sample->is_binary || (layout->root == NULL && layout->each == NULL && layout->positions == NULL && !layout->zip))
     return TRUE;
-  return tide_fail(
-      error, TIDE_ERROR_CONFIG,
-      "'%s': samples of this format would keep their times, since 'root', 'each', 'positions' or 'zip' say "
-      "where readings are: simulate with samples in JSON, or with messages that are readings themselves",
-      sample->config->path);
+  return tide_fail(error, TIDE_ERROR_CONFIG,
+                   "'%s': samples of this format would keep their times, because 'root', 'each', 'positions' or 'zip' "
+                   "locate the readings: use samples in JSON, or messages that are readings themselves",
+                   sample->config->path);
 }
 
 TideMessageSample *
@@ -308,7 +307,7 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
   sample->config = config;
   sample->options = source->readings->decode;
   sample->is_binary = sample->options.format != TIDE_FORMAT_CSV && tide_message_is_whole(&sample->options);
-  sample->options.arrays = TIDE_ARRAY_INDEX; /* their numbers change, too */
+  sample->options.arrays = TIDE_ARRAY_INDEX; /* the numbers in arrays change, too */
   sample->options.max_fields = MAX_FIELDS;
   sample->names = tide_field_names_new();
   sample->decoder = tide_decoder_new(&sample->options, sample->names, 0);
@@ -331,7 +330,7 @@ tide_message_sample_load(const GPtrArray *paths, const TideConfig *config, const
     if (!tide_message_path_read(sample->path, sample->is_binary, add_line, sample, error))
       return NULL;
     if (sample->lines->len == n_before) {
-      tide_fail(error, TIDE_ERROR_DATA, "'%s' holds no message%s", sample->path,
+      tide_fail(error, TIDE_ERROR_DATA, "'%s' contains no message%s", sample->path,
                 sample->is_binary ? "" : ": one a line is wanted");
       return NULL;
     }
@@ -373,15 +372,16 @@ tide_message_sample_append(const TideMessageSample *sample, guint line, gint64 t
   const Line *made = &g_array_index(sample->lines, Line, line % sample->lines->len);
   const guint8 *text = made->text.data;
   if (sample->is_binary) {
-    g_assert(append_like(sample, tide_buffer_bytes(&made->text), time_ms, seed, out)); /* it was tried */
+    g_assert(append_like(sample, tide_buffer_bytes(&made->text), time_ms, seed,
+                         out)); /* it succeeded when the sample was loaded */
     return;
   }
-  gboolean is_whole = tide_format_of(&sample->options)->has_own_time; /* whole numbers, as what has an i behind it */
+  gboolean is_whole = tide_format_of(&sample->options)->has_own_time; /* whole numbers, like 12i */
   gsize at = 0;
   for (guint i = 0; i < made->places->len; i++) {
     const Place *place = &g_array_index(made->places, Place, i);
     if (place->start < at)
-      continue; /* what stands around a list is a field of each of its readings */
+      continue; /* a field outside a list belongs to each of its readings */
     tide_buffer_append(out, text + at, place->start - at);
     at = place->start + place->len;
     if (place->time != NULL)

@@ -1,4 +1,4 @@
-/* MessagePack: what its library unpacks, changed, and packed again. */
+/* MessagePack: changes the objects that its library unpacks, and packs them again. */
 #include "commands/simulate/value_change.h"
 #include "model/value_text.h"
 
@@ -6,7 +6,7 @@
 
 #define MAX_DEPTH 128u
 
-/* What is put in a value's place lives as long as @zone. */
+/* The replacement of a value lives as long as @zone. */
 static const char *
 keep(msgpack_zone *zone, const void *bytes, gsize len)
 {
@@ -45,7 +45,7 @@ change_time(TideValueChange *change, msgpack_object *object, msgpack_zone *zone)
   object->via.ext.ptr = keep(zone, bytes, object->via.ext.size);
 }
 
-/* What @key names its member: a text, or an integer's digits, in @room. FALSE: it names none. */
+/* The member name of @key: a text, or an integer's digits, in @room. FALSE: it is no name. */
 static gboolean
 name_of(const msgpack_object *key, char room[TIDE_VALUE_TEXT_BYTES], TideBytes *ret_name)
 {
@@ -60,7 +60,7 @@ name_of(const msgpack_object *key, char room[TIDE_VALUE_TEXT_BYTES], TideBytes *
   return TRUE;
 }
 
-/* Calls itself for what is nested. FALSE: it cannot be walked through. */
+/* Calls itself for nested objects. FALSE: it cannot be walked through. */
 static gboolean
 change_object(TideValueChange *change, msgpack_object *object, msgpack_zone *zone, guint depth)
 {
@@ -84,7 +84,7 @@ change_object(TideValueChange *change, msgpack_object *object, msgpack_zone *zon
       tide_value_change_leave(change, outer);
     }
   } else if (object->type == MSGPACK_OBJECT_POSITIVE_INTEGER || object->type == MSGPACK_OBJECT_NEGATIVE_INTEGER) {
-    gint64 value = object->via.i64; /* of a positive one too */
+    gint64 value = object->via.i64; /* also if it is positive */
     if ((object->type == MSGPACK_OBJECT_POSITIVE_INTEGER && object->via.u64 > G_MAXINT64) ||
         !tide_value_change_integer(change, &value, 0, G_MININT64, G_MAXINT64))
       return TRUE;

@@ -1,4 +1,4 @@
-/* Protobuf: what its library makes of a message, changed, and written again. */
+/* Protobuf: changes the message that its library parses, and writes it again. */
 #include "commands/simulate/value_change.h"
 
 #include "decode/protobuf_schema.h"
@@ -26,7 +26,7 @@ bytes_of(const std::string &text)
 struct Slot {
   pb::Message *message;
   const Field *field;
-  int index; /* below 0: the field is no list */
+  int index; /* below 0: the field is not a list */
 };
 
 void change_members(TideValueChange *change, pb::Message *message);
@@ -63,7 +63,7 @@ inner_message(const Slot &slot)
                         : access->MutableRepeatedMessage(slot.message, slot.field, slot.index);
 }
 
-/* The new one, or @value itself. */
+/* The new value, or @value itself. */
 gint64
 changed_integer(TideValueChange *change, gint64 value, gint64 min, gint64 max)
 {
@@ -102,7 +102,7 @@ change_time(TideValueChange *change, pb::Message *time)
   set_Int32(nanos, static_cast<gint32>(ns % 1000000000));
 }
 
-/* Calls itself, by way of members: the decoder has read the message, so it is not nested deeper than it may be. */
+/* Calls itself for members. The decoder has read the message, so its nesting is limited. */
 void
 change_value(TideValueChange *change, const Slot &slot)
 {
@@ -147,7 +147,7 @@ change_value(TideValueChange *change, const Slot &slot)
   }
 }
 
-/* The type of @message, behind its frame; NULL: it names none. */
+/* The type of @message, after its frame; NULL: the frame names none. */
 const pb::Descriptor *
 type_of(const TideProtobufSchema *schema, TideBytes message, gsize *ret_frame_bytes)
 {

@@ -1,5 +1,5 @@
-/* `tidemark simulate`: synthetic readings into a topic, or to standard output. What is generated, and in which order,
- * is told by commands/simulate/simulation.h. */
+/* `tidemark simulate`: sends synthetic readings to a topic or to standard output. commands/simulate/simulation.h
+ * defines the readings and their order. */
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
 #include "commands/cli/output.h"
@@ -20,7 +20,7 @@
 
 #define KAFKA_TIMEOUT_MS 5000
 
-/* Waits for the rate, and for the last delivery reports, are cut into pieces, so that a signal is soon seen. */
+/* Waits for the rate and for the last delivery reports are split, so that a signal is noticed soon. */
 #define WAIT_MS 100
 
 typedef struct SimulateOptions {
@@ -34,7 +34,7 @@ typedef struct SimulateOptions {
   guint64 readings;
   guint64 machines;
   guint64 metrics;
-  guint64 rate_per_s; /* 0: as fast as it goes */
+  guint64 rate_per_s; /* 0: unlimited */
   gint64 step_ms;
   gint64 linger_ms;
   double late;
@@ -49,7 +49,7 @@ typedef struct Simulate {
   TideMessageSample *sample;  /* owned; NULL without --sample */
   TideSimulationParameters parameters;
   TideKafkaProducer *producer; /* owned; NULL with --print */
-  const char *topic;           /* borrowed: where it sends to */
+  const char *topic;           /* borrowed: the destination */
   FILE *log;                   /* owned; NULL without --log */
   const char *log_path;
   const volatile int *stop; /* set by a signal */
@@ -75,7 +75,7 @@ share(double of_one)
   return (guint64)(of_one * TIDE_SIMULATION_ALL + 0.5);
 }
 
-/* Where no start is given, the last reading happens about now: later ones could lie in the future and be refused. */
+/* Without a given start, the last reading is current: later ones might be in the future and be rejected. */
 static gboolean
 read_parameters(const SimulateOptions *options, guint64 machines, TideSimulationParameters *parameters, GError **error)
 {
@@ -95,7 +95,8 @@ read_parameters(const SimulateOptions *options, guint64 machines, TideSimulation
   };
   gint64 span_ms = 0;
   if (rounds > G_MAXINT64 || __builtin_mul_overflow((gint64)rounds, options->step_ms, &span_ms))
-    return tide_fail(error, TIDE_ERROR_USAGE, "so many readings, so far apart, are beyond any calendar");
+    return tide_fail(error, TIDE_ERROR_USAGE,
+                     "the readings end after the last possible date: lower '--readings' or '--step'");
   if (options->start_time == NULL) {
     parameters->start_epoch_ms = now_ms - span_ms;
     return TRUE;
@@ -109,7 +110,7 @@ read_parameters(const SimulateOptions *options, guint64 machines, TideSimulation
 /* ---- sending -------------------------------------------------------------------------------------------------------
  */
 
-/* Waits until the next message is due by the rate; FALSE when asked to stop. */
+/* Waits until the next message is due by the rate; FALSE: asked to stop. */
 static gboolean
 wait_for_rate(Simulate *simulate)
 {
@@ -124,7 +125,7 @@ wait_for_rate(Simulate *simulate)
   return *simulate->stop == 0;
 }
 
-/* Those of a binary format in hex: each stands on a line. */
+/* Prints a message on one line, in hex if its format is binary. */
 static void
 print_payload(const Simulate *simulate, TideBytes payload, FILE *stream)
 {
@@ -133,7 +134,7 @@ print_payload(const Simulate *simulate, TideBytes payload, FILE *stream)
   fwrite(hex != NULL ? (const void *)hex : payload.data, 1, hex != NULL ? strlen(hex) : payload.len, stream);
 }
 
-/* FALSE without an error: the output takes no more. */
+/* FALSE without an error: standard output cannot be written. */
 static gboolean
 send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **error)
 {
@@ -146,10 +147,10 @@ send_message(Simulate *simulate, TideBytes key, TideBytes payload, GError **erro
     return TRUE;
   }
   print_payload(simulate, payload, stdout);
-  return fputc('\n', stdout) != EOF; /* tide_output_close() says what went wrong */
+  return fputc('\n', stdout) != EOF; /* tide_output_close() reports the cause */
 }
 
-/* With a sample, each of its lines is a machine. */
+/* With a sample, each of its lines is a device. */
 static void
 append_message(const Simulate *simulate, const TideSimulatedMessage *message, TideBuffer *key, TideBuffer *payload)
 {
@@ -193,7 +194,7 @@ send_all(Simulate *simulate, GError **error)
 /* ---- result --------------------------------------------------------------------------------------------------------
  */
 
-/* With --print, standard output is the messages'. What kind those are that were not acknowledged is not known. */
+/* With --print, standard output has only the messages. The kinds of unacknowledged messages are unknown. */
 static void
 print_summary(const Simulate *simulate)
 {
@@ -219,8 +220,8 @@ run_simulation(Simulate *simulate, GError **error)
   simulate->stop = tide_stop_signal_install();
   simulate->start_us = tide_now_us();
   gboolean ok = send_all(simulate, error);
-  /* What was handed over is waited for even after a fault, so that the counts are true. librdkafka gives up on a
-   * message by itself (message.timeout.ms, 5 min), so this ends. */
+  /* Waits for queued messages even after a fault, so that the counts are correct. librdkafka gives up a message after
+   * message.timeout.ms (5 min), so this ends. */
   while (simulate->producer != NULL && tide_kafka_producer_poll(simulate->producer, WAIT_MS) > 0)
     tide_progress_update(&simulate->progress, simulate->n_sent[TIDE_SIMULATED_READING], tide_now_us());
   tide_progress_end(&simulate->progress);
@@ -239,8 +240,7 @@ run_simulation(Simulate *simulate, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* Fails early, and with the cause, where no broker answers, or has the topic: a message alone would wait for minutes.
- */
+/* Fails early, with the cause, if no broker answers or has the topic: a message would wait for minutes. */
 static gboolean
 open_producer(const TideKafkaConfig *kafka, const char *topic, Simulate *simulate, GError **error)
 {
@@ -266,10 +266,10 @@ check_options(const TideCommandCall *call, GError **error)
     return tide_fail(error, TIDE_ERROR_USAGE, "'--brokers' and '--config' exclude each other");
   return options->samples->len == 0 ||
          tide_fail(error, TIDE_ERROR_USAGE,
-                   "'--sample' needs the configuration, which names the time: leave '--brokers' out");
+                   "'--sample' needs the configuration, which names the time: omit '--brokers'");
 }
 
-/* The first message, seen with the daemon's eyes: what it would only keep as dead letters is not sent. */
+/* Maps the first message as the daemon would: messages that would become dead letters are not sent. */
 static gboolean
 check_first_message(const TideConfig *config, const char *topic, const Simulate *simulate, GError **error)
 {
@@ -291,7 +291,7 @@ check_first_message(const TideConfig *config, const char *topic, const Simulate 
   gboolean is_mapped = tide_mapping_apply(mapping, &message, &mapped, &reject);
   if (is_mapped && mapped.n_rejects == 0 && (mapped.n_rows > 0 || mapped.n_unmatched_readings == 0))
     return TRUE;
-  g_autofree char *why = g_strdup("no table takes it");
+  g_autofree char *why = g_strdup("no table accepts it");
   if (!is_mapped || mapped.n_rejects > 0) {
     TideReject resolved = is_mapped ? mapped.rejects[0] : reject;
     tide_reject_resolve_field(&resolved, tide_mapping_names(mapping));
@@ -300,12 +300,12 @@ check_first_message(const TideConfig *config, const char *topic, const Simulate 
     why = g_strdup_printf("%s: %s", tide_reject_reason_name(resolved.reason), text);
   }
   return tide_fail(error, TIDE_ERROR_DATA,
-                   "'%s' cannot use the first message (%s): '--sample FILE' makes messages like those in FILE, and "
+                   "'%s' cannot use the first message (%s): '--sample FILE' sends messages like those in FILE, and "
                    "'--brokers' sends without a configuration",
                    config->path, why);
 }
 
-/* @config: NULL: none is needed. */
+/* @config: NULL: not needed. */
 static gboolean
 prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simulate, GError **error)
 {
@@ -324,12 +324,12 @@ prepare(const TideConfig *config, const SimulateOptions *options, Simulate *simu
     return FALSE;
   if (options->print)
     return TRUE;
-  /* Synthetic readings in a topic that others read are not easily taken out again. */
+  /* Synthetic readings are hard to remove from a topic that others read. */
   if (config != NULL && options->topic == NULL && !options->yes)
     return tide_fail(
         error, TIDE_ERROR_USAGE,
-        "synthetic readings would go to '%s', of which '%s' is told to read: name the topic with '--topic', or say "
-        "'--yes'; '--print' shows them",
+        "synthetic readings would be sent to '%s', an input topic of '%s': name the topic with '--topic', or confirm "
+        "with '--yes'; '--print' shows them",
         topic, config->path);
   if (config != NULL && topic[0] == '^')
     return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is a pattern: name one topic with --topic", topic);
@@ -359,7 +359,7 @@ simulate_readings(TideCommandCall *call, GError **error)
   }
   if (ok) {
     g_autofree char *start = tide_time_text(parameters->start_epoch_ms);
-    tide_say("the same again: --seed %" G_GUINT64_FORMAT " --start-time %s", parameters->seed, start);
+    tide_say("to repeat: --seed %" G_GUINT64_FORMAT " --start-time %s", parameters->seed, start);
     tide_progress_begin(&simulate.progress, "readings", parameters->readings, tide_now_us());
     ok = run_simulation(&simulate, error);
   }

@@ -1,6 +1,6 @@
 #include "commands/simulate/simulation.h"
 
-/* What draws are for; the numbers are part of the rule in the header. */
+/* The purposes of draws; the numbers are part of the rule in the header. */
 typedef enum Draw {
   DRAW_VALUE = 1,
   DRAW_LATE = 2,
@@ -20,7 +20,7 @@ static const char *const metric_names[] = {
     "DISK/SDA_RD",  "DISK/SDA_WR",  "NET/ETH0_RX",   "NET/ETH0_TX", "LOAD/AVG1",
 };
 
-/* Messages that are no reading, each wrong in another way. */
+/* Messages that are not readings, each invalid in another way. */
 #define POISON(text)                                                                                                   \
   {                                                                                                                    \
     (const guint8 *)(text), sizeof(text) - 1                                                                           \
@@ -41,9 +41,9 @@ typedef struct Planned {
 
 struct TideSimulation {
   TideSimulationParameters parameters;
-  guint64 next_reading; /* the first that is not planned yet */
-  GSequence *planned;   /* owned (element-type Planned): the first to come first */
-  GArray *window;       /* owned (element-type TideSimulatedMessage): permuted, being handed out */
+  guint64 next_reading; /* the first reading that is not planned yet */
+  GSequence *planned;   /* owned (element-type Planned): in the order of sending */
+  GArray *window;       /* owned (element-type TideSimulatedMessage): permuted, being returned */
   guint64 window_number;
   guint window_index;
 };
@@ -119,8 +119,8 @@ plan_reading(TideSimulation *simulation, guint64 reading)
     plan(simulation, position, reading, TIDE_SIMULATED_POISON);
 }
 
-/* The next message before shuffling. A reading is never placed before its number, so what stands before the first that
- * is not planned is final. */
+/* The next message before shuffling. The place of a reading is never less than its number, so all places before the
+ * first unplanned reading are final. */
 static gboolean
 next_in_order(TideSimulation *simulation, TideSimulatedMessage *ret_message)
 {

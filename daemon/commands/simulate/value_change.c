@@ -28,7 +28,7 @@ tide_value_change_message(TideValueChange *change, const TideDecodeOptions *opti
   static gboolean (*const changes[TIDE_N_FORMATS])(TideValueChange *, const TideDecodeOptions *, TideBytes,
                                                    TideBuffer *) = {TIDE_FORMATS_OF_BYTES(CHANGE_OF)};
   tide_buffer_reset(&change->path);
-  /* In a text values are found by their bytes. */
+  /* In a text format, values are found by their bytes. */
   return changes[options->format] != NULL && changes[options->format](change, options, message, out);
 }
 
@@ -60,7 +60,7 @@ tide_value_change_leave(TideValueChange *change, gsize outer)
 
 /* ---- values ---- */
 
-/* The new text, which ends with a NUL; NULL: the old one stays. */
+/* The new text, which ends with a NUL; NULL: the old one is kept. */
 static const char *
 ask(TideValueChange *change, TideValueKind kind, TideBytes text)
 {
@@ -125,7 +125,7 @@ gboolean
 tide_value_change_double(TideValueChange *change, double *value)
 {
   char old[G_ASCII_DTOSTR_BUF_SIZE];
-  /* As many digits as a measurement has: one with all of them would stay. */
+  /* As many digits as a measurement has: a number with all digits would not change. */
   const char *text = isfinite(*value) ? g_ascii_formatd(old, sizeof old, "%.10g", *value) : NULL;
   text = text != NULL ? ask(change, TIDE_VALUE_NUMBER, tide_bytes_of_string(text)) : NULL;
   if (text == NULL)

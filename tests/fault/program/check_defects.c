@@ -475,7 +475,7 @@ state_directory_of_another_process(CheckScene *scene)
 #define REFUSED "gateway refused"
 #define WAITS "waiting for it"
 #define HOLDS "is halted"
-#define AS_IT_SHOULD_BE "if it is the daemon of this configuration, which runs, that is as it should be"
+#define AS_IT_SHOULD_BE "ignore this if it is the running daemon of this configuration"
 #define NOT_KEPT "cannot write dead letters"
 
 #define AT(section) G_STRUCT_OFFSET(CheckScene, section)
@@ -581,7 +581,7 @@ static const CheckDefect defects[] = {
              " columns: { family: M, from: \"*\" } }\n"},
     {"tables-by-date-that-a-framed-gateway-cannot-make", "framed", "framed",
      .apply = tables_by_date_that_a_framed_gateway_cannot_make},
-    {"tables-by-date-whose-deletes-a-framed-gateway-cannot-keep", "spoils attributes", "has no attributes",
+    {"tables-by-date-whose-deletes-a-framed-gateway-cannot-keep", "corrupts attributes", "has no attributes",
      .apply = tables_by_date_whose_deletes_a_framed_gateway_cannot_keep},
     {"port-of-another-process",
      "another process uses it; stop that one, or choose another port in 'service.http'; " AS_IT_SHOULD_BE, NULL,

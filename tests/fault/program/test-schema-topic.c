@@ -78,13 +78,13 @@ test_check_asks_the_registry(void)
                       mock_kafka_brokers(scene.kafka), scripted_gateway_endpoint(scene.gateway), registry.port);
   scene.config_path = write_config("%s", text);
   program_scene_run(&scene, "tables create", 0);
-  program_scene_prints(&scene, "check", 0, "ok     tells schemas");
+  program_scene_prints(&scene, "check", 0, "ok     returns schemas");
   atomic_store(&registry.wants_user, TRUE);
   program_scene_prints(&scene, "check", 1,
                        "it answered with status 401: check 'readings.registry.user' and 'password'");
   atomic_store(&registry.wants_user, FALSE);
   registry_double_set_mode(&registry, REGISTRY_FORBIDS);
-  program_scene_prints(&scene, "check", 0, "note   answers, but may not tell us schema 1");
+  program_scene_prints(&scene, "check", 0, "note   answers, but refuses schema 1");
   registry_double_stop(&registry);
   program_scene_prints(&scene, "check", 69, ": check 'readings.registry.url', and that the registry is running there");
   program_scene_end(&scene, NULL);
@@ -115,7 +115,7 @@ test_check_asks_with_each_password(void)
                    "sources:\n%sservice: { http: off }\n"
                    "tables: { METRIC: { key: [ { field: host } ], columns: { family: M, from: [count] } } }\n",
                    sources->str);
-  program_scene_prints(&scene, "check", 69, "ok       tells schemas to 'tide'");
+  program_scene_prints(&scene, "check", 69, "ok       returns schemas to 'tide'");
   assert_prints(scene.done.output, "it answered with status 401");
   g_assert_cmpuint(registry_double_n_asked(&registry, 1), ==, 2);
   registry_double_stop(&registry);

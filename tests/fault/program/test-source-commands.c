@@ -56,7 +56,7 @@ PROGRAM_TEST("/source-commands/explain-asks-for-the-topic")
   program_scene_run_with_input(fixture, "explain --offline --topic boards", "cpu,host=b v=2 " AT_MS "000000", 65);
   assert_prints(fixture->done.output, "rejected as parse");
   program_scene_prints(fixture, "explain --offline --from-topic --topic " BOARDS, 0, "source boards");
-  assert_prints(fixture->done.output, "OF_LINES  not written: it takes nothing of the source 'boards'");
+  assert_prints(fixture->done.output, "OF_LINES  not written: it accepts nothing from the source 'boards'");
 }
 
 /* FILE holds @text. */
@@ -80,7 +80,7 @@ PROGRAM_TEST("/source-commands/simulate-sends-what-the-source-takes")
   g_assert_cmpint(simulate(fixture, LINES, line), ==, 0);
   g_assert_cmpint(mock_kafka_end_offset(fixture->kafka, LINES, 0, tide_now_us() + TIMEOUT_US), ==, 4);
   g_assert_cmpint(simulate(fixture, LINES, json), ==, 65);
-  assert_prints(fixture->done.errors, "is no message of the configuration");
+  assert_prints(fixture->done.errors, "is not a message of the configuration");
   g_assert_cmpint(simulate(fixture, "other", json), ==, 64);
   assert_prints(fixture->done.errors, "reads the topic 'other'");
   /* All are good, and of other times: each is a row. */

@@ -75,7 +75,7 @@ PROGRAM_TEST("/table-commands/dated-tables-are-found")
   assert_prints(fixture->done.output, "DAILY_20170726");
   assert_prints(fixture->done.output, "its key is the one stored in the table's attribute 'TIDEMARK_SCHEME'");
   assert_prints(fixture->done.output, "METRIC            field(host) \"#\" time(ms)");
-  assert_prints(fixture->done.output, "unknown  not looked at: the brokers could not be asked\ngroup  ");
+  assert_prints(fixture->done.output, "unknown  not checked: the brokers could not be asked\ngroup  ");
 }
 
 /* HBase 1.4 to 2.1: its gateway knows of no tables, and the HBase shell makes them. */
@@ -127,7 +127,7 @@ PROGRAM_TEST("/table-commands/check-names-what-it-has-not-looked-at")
     found = strstr(found, tables[i]);
     g_assert_nonnull(found);
     g_autofree char *rest = g_strstrip(g_strdup(found + strlen(tables[i])));
-    g_assert_true(g_str_has_prefix(rest, "unknown  not looked at: no gateway can be used"));
+    g_assert_true(g_str_has_prefix(rest, "unknown  not checked: no gateway is usable"));
   }
   g_unlink(path);
 }
@@ -145,9 +145,9 @@ PROGRAM_TEST("/table-commands/K16-table-that-is-refused-hides-no-other")
   scripted_gateway_add_fault(fixture->gateway, &unseen);
   program_scene_run(fixture, "check", 69); /* no broker */
   const char *output = fixture->done.output;
-  assert_prints(output, "it takes no rows: ");
+  assert_prints(output, "it accepts no rows: ");
   assert_prints(output, "region is read only");
-  assert_prints(output, "cannot be looked at: ");
+  assert_prints(output, "cannot be checked: ");
   g_assert_true(g_regex_match_simple("table +PLAIN +(ok|note)", output, 0, 0));
   g_assert_null(strstr(output, "see 'tables'"));
 }
@@ -214,7 +214,7 @@ PROGRAM_TEST("/table-commands/explain-tells-rows-and-why-there-is-none")
   assert_prints(fixture->done.output, "    row     gets such cells up to 1,440 times: 70,560 bytes\n");
   assert_prints(fixture->done.output, "    note: 'tables.PLAIN' cannot be read back completely");
   assert_prints(fixture->done.output, "  DAILY_20170726  h1#1501028163000\n");
-  assert_prints(second, "  CURRENT  not written: it takes only readings whose field 'type' is 'current'\n");
+  assert_prints(second, "  CURRENT  not written: it accepts only readings whose field 'type' is 'current'\n");
   assert_silent(second, "note:"); /* once for each table */
   const char *third = strstr(second, "line 3: rejected as missing_field");
   g_assert_nonnull(third);
@@ -273,7 +273,7 @@ PROGRAM_TEST("/table-commands/explain-tells-regions-and-json")
 PROGRAM_TEST("/table-commands/explain-tells-what-a-tombstone-deletes")
 {
   program_scene_prints(fixture, "explain --offline --tombstone --key h1 --timestamp 1501028163000", 0,
-                       "line 1: no value: what its key names is deleted\n  CURRENT  h1\n");
+                       "line 1: no value: the rows that its key names are deleted\n  CURRENT  h1\n");
   assert_prints(fixture->done.output,
                 "    deletes all cells of the row up to 1501028163000 = 2017-07-26T00:16:03.000Z\n");
   assert_prints(fixture->done.output,
@@ -281,7 +281,7 @@ PROGRAM_TEST("/table-commands/explain-tells-what-a-tombstone-deletes")
   program_scene_prints(fixture, "explain --offline --tombstone --key {\"host\":\"h1\",\"type\":\"other\"}", 65,
                        "line 1: rejected as tombstone: ");
   assert_prints(fixture->done.output,
-                "  CURRENT  nothing deleted: it takes only messages whose field 'type' is 'current'\n");
+                "  CURRENT  nothing deleted: it accepts only messages whose field 'type' is 'current'\n");
   program_scene_run(fixture, "explain --offline --tombstone", 64);
   program_scene_run(fixture, "explain --offline --from-topic --key h1", 64);
 }
@@ -319,9 +319,9 @@ PROGRAM_TEST("/table-commands/explain-warns-of-a-text-named-as-a-field")
   program_scene_run_with_input(fixture, "explain --offline",
                                "{\"host\":\"h1\",\"site\":\"s1\",\"ts\":1501028163000,\"cpu\":1}\n", 0);
   assert_prints(fixture->done.output,
-                "warning: the text \"site\" of the key is also a field of the reading: if its value is "
-                "meant, write { field: site }\n");
-  assert_prints(fixture->done.output, "fields that no table takes: site\n");
+                "warning: the text \"site\" of the key is also a field of the reading: to use its "
+                "value, write { field: site }\n");
+  assert_prints(fixture->done.output, "fields that no table uses: site\n");
   program_scene_run_with_input(fixture, "explain --offline", "{\"host\":\"h1\",\"ts\":1501028163000,\"cpu\":1}\n", 0);
   assert_silent(fixture->done.output, "is also a field");
   assert_prints(fixture->done.output, "fields taken: ts, host, cpu\n");
@@ -353,7 +353,7 @@ PROGRAM_TEST("/table-commands/explain-tells-what-has-expired")
   assert_prints(fixture->done.output, "  SHORT  not written: expired: older than its time to live of 90d,");
   assert_prints(fixture->done.output, "  SHORT_INDEX  not written: it is the index of 'SHORT', which has no row\n");
   assert_prints(fixture->done.output, "  MIXED  h1#1501028163000\n");
-  assert_prints(fixture->done.output, "    expired 1 cell left out: older than its time to live of 7d\n");
+  assert_prints(fixture->done.output, "    expired 1 cell omitted: older than its time to live of 7d\n");
   assert_silent(fixture->done.output, "M:cpu");
   program_scene_run_with_input(fixture, "explain --offline -f json", reading, 0);
   assert_prints(fixture->done.output,
@@ -452,7 +452,7 @@ PROGRAM_TEST("/table-commands/explain-tells-what-is-meant")
                             "{\"host\":\"h\",\"measured_at\":1501028164000,\"x\":1}]\n";
   assert_prints(explain_one(fixture, one, "", two), ": 'measured_ta' is absent; did you mean 'measured_at'?\n");
   assert_prints(explain_one(fixture, each, "", two), "reading 2 of 2: rejected as missing_field: ");
-  assert_prints(fixture->done.output, "which no reading had: measured_ta (did you mean 'measured_at'?)\n");
+  assert_prints(fixture->done.output, "that no reading had: measured_ta (did you mean 'measured_at'?)\n");
   assert_silent(fixture->done.output, "(from 0)");
 }
 
@@ -553,7 +553,7 @@ PROGRAM_TEST("/table-commands/explain-sees-keys-that-move-with-the-time")
                            G_GINT64_CONSTANT(1501028163000) + i);
   program_scene_run_with_input(fixture, "explain --offline", input->str, 0);
   assert_prints(fixture->done.output,
-                "METRIC: warning: its keys move with the time: each new row sorts behind all others");
+                "METRIC: warning: its keys increase or decrease with time: each new row sorts after all others");
 }
 
 #define LISTS "each: obs, " EPOCH
@@ -581,16 +581,16 @@ PROGRAM_TEST("/table-commands/explain-sees-values-that-are-overwritten")
   assert_prints(output,
                 "\nA: warning: 3 of 6 cells are overwritten by another value of the same row, column and time (3 "
                 "of them within one message), first in row 'h#1501028163000' M:k: one value stays, the others "
-                "are lost; put a field that tells the readings apart into the key, or name the column by it "
+                "are lost; put a field that distinguishes the readings into the key, or name the column by it "
                 "('qualifier')\n");
   assert_prints(explain_one(fixture, LISTS, "-f json", LIST),
                 "{\"overwritten\":\"A\",\"cells\":3,\"weight\":\"warning\",\"text\":\"3 of 6 ");
   static const char corrected[] = "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n"
                                   "{\"host\":\"h\",\"ts\":1501028163000,\"x\":2}\n";
   assert_prints(explain_one(fixture, EPOCH, "-f json", corrected),
-                "{\"corrected\":\"A\",\"cells\":1,\"weight\":\"note\",\"text\":\"1 cell is given another value");
+                "{\"corrected\":\"A\",\"cells\":1,\"weight\":\"note\",\"text\":\"1 cell gets another value");
   assert_prints(explain_one(fixture, EPOCH, "", corrected),
-                "\nA: note: 1 cell is given another value of the same reading by a later message, and the later value "
+                "\nA: note: 1 cell gets another value of the same reading by a later message, and the later value "
                 "stays\n");
   assert_prints(explain_one(fixture, EPOCH, "",
                             "{\"host\":\"h\",\"ts\":1501028163000,\"cpu\":\"0\",\"x\":1}\n"

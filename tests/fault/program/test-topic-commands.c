@@ -92,7 +92,7 @@ count_records(ProgramScene *fixture)
 
 PROGRAM_TEST("/topic-commands/U6/simulate-is-told-where-to")
 {
-  program_scene_tells(fixture, "simulate --readings 5", 64, "synthetic readings would go to 'metrics'");
+  program_scene_tells(fixture, "simulate --readings 5", 64, "synthetic readings would be sent to 'metrics'");
   assert_prints(fixture->done.errors, "'--topic'");
   g_assert_cmpuint(count_records(fixture), ==, 0);
   program_scene_run(fixture, "simulate --readings 5 --yes", 0);
@@ -142,7 +142,7 @@ PROGRAM_TEST("/topic-commands/U6/simulate-looks-at-its-first-message")
   expect_field(fixture, "sensor");
   program_scene_run(fixture, "simulate --readings 5 --topic metrics", 65);
   assert_prints(fixture->done.errors, "cannot use the first message (missing_field: ");
-  assert_prints(fixture->done.errors, "'--sample FILE' makes messages like those in FILE");
+  assert_prints(fixture->done.errors, "'--sample FILE' sends messages like those in FILE");
   g_assert_cmpuint(count_records(fixture), ==, 0);
 
   g_autofree char *path = g_strconcat(fixture->config_path, ".jsonl", NULL);

@@ -164,10 +164,9 @@ TEST("/row-advice/long-names-are-named")
   TideRowShape shape = {.n_slots = 1};
   assert_advice(&row, &shape, (const char *const[]){NULL});
   row.n_cells = 2;
-  assert_advice(
-      &row, &shape,
-      (const char *const[]){
-          "the name measurements_of_machines:the_load_of_all_processors_in_five_minutes takes 66 bytes", NULL});
+  assert_advice(&row, &shape,
+                (const char *const[]){
+                    "the name measurements_of_machines:the_load_of_all_processors_in_five_minutes has 66 bytes", NULL});
   row.n_cells = 3;
   assert_advice(&row, &shape, (const char *const[]){"the name M:the_average_load", NULL});
 }

@@ -257,14 +257,14 @@ TEST("/message-sample/U6/what-is-refused")
     const char *text;
     const char *why;
   } cases[] = {
-      {TIMED, "", "holds no message"},
+      {TIMED, "", "contains no message"},
       {TIMED, "{\"ts\":1}\n{\"ts\":", "line 2 of '/"},
       {"format: influx", "m v=1 1\n\nm", "line 3 of '/"},
       {CSV TIMED, "a;1;2", "line 1 of '/"},
-      {"format: csv, csv: { header: true }, " TIMED, "ts,v", "holds no message"},
+      {"format: csv, csv: { header: true }, " TIMED, "ts,v", "contains no message"},
       {"time: { field: ts, format: rfc3339 }", "{\"ts\":\"2015\\u002D03-16T19:53:32Z\"}",
-       "its time 'ts' in another form"},
-      {"format: msgpack, " TIMED, "x", "is no message of the configuration"},
+       "its time 'ts' in a form"},
+      {"format: msgpack, " TIMED, "x", "is not a message of the configuration"},
       {"format: msgpack, each: v, " TIMED, "x", "samples of this format would keep their times"},
       {"format: msgpack, positions: [ts], " TIMED, "x", "samples of this format would keep their times"},
   };
