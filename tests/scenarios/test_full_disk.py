@@ -25,7 +25,7 @@ PATIENCE_S = 90
 TIME_MS = 1500000000000
 LIMITS = resource.getrlimit(resource.RLIMIT_FSIZE)
 # Why partitions pause, as docs/status.md has them: each is a series from the start.
-REASONS = ["commit", "dead_letters", "halted", "memory", "schema", "span", "table"]
+REASONS = ["commit", "dead_letters", "halted", "memory", "operator", "schema", "span", "table"]
 
 
 def ignore_the_signal() -> None:

@@ -218,7 +218,7 @@ class Life:
         assert self.machine.show("tidemark@absent", "ActiveState") == "inactive"
         self.machine.out("systemctl", "stop", *COMPANY)
         for unit in COMPANY:
-            assert self.machine.show(unit, "Result") == "success" and self.says("stopped: all that was read", unit)
+            assert self.machine.show(unit, "Result") == "success" and self.says("stopped: all messages read", unit)
             assert self.kafka.committed(unit[9:14], [("t", 0)]) == {("t", 0): self.produced}
         self.say("two of tidemark@.service: each its configuration, group, state directory and name in the group")
 

@@ -93,7 +93,7 @@ test_replayed_and_right(ProgramScene *scene, gconstpointer unused)
   keep_dead_letters(scene);
   correct_configuration(scene);
   program_scene_prints(scene, "dead-letters replay --all", 0, "2 messages sent again\n");
-  program_scene_tells(scene, "run --until-end", 78, "the key of table 'METRIC' was changed");
+  program_scene_tells(scene, "run --until-end", 78, "the key of table 'METRIC' has changed");
   program_scene_run(scene, "run --until-end --accept-scheme-change", 0);
   program_scene_prints(scene, "verify --to-end", 0,
                        "METRIC       4        0      0      0           0         0\n"
