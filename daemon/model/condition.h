@@ -1,5 +1,5 @@
-/* What a reading must be like for a table to take it, or for a default to apply: one field's presence, value or pattern.
- * Conditions in a list hold all together. */
+/* A requirement on a reading, for a table to accept it or a default to apply: one field's presence, value or pattern.
+ * All conditions of a list must hold. */
 #pragma once
 
 #include "model/reading.h"
@@ -7,8 +7,8 @@
 G_BEGIN_DECLS
 
 typedef enum TideConditionKind {
-  TIDE_CONDITION_PRESENT, /* the field is there and not null */
-  TIDE_CONDITION_ABSENT,  /* it is not there, or null */
+  TIDE_CONDITION_PRESENT, /* the field is present and not null */
+  TIDE_CONDITION_ABSENT,  /* it is absent or null */
   TIDE_CONDITION_EQUALS,  /* its text is one of the values, byte for byte: 1 is not 1.0 */
   TIDE_CONDITION_MATCHES, /* its text matches one of the values, as patterns: glob.h */
 } TideConditionKind;
@@ -16,10 +16,10 @@ typedef enum TideConditionKind {
 /* Set before start, then read-only. */
 typedef struct TideCondition {
   TideConditionKind kind;
-  TideNameId field; /* one that the configuration interned */
-  TideBytes *values; /* owned, each too; of EQUALS and MATCHES */
+  TideNameId field;  /* interned by the configuration */
+  TideBytes *values; /* owned, and each element; for EQUALS and MATCHES */
   gsize n_values;
-  gboolean negated; /* holds when the rest does not; so a field that is absent equals nothing, and "not equals" holds */
+  gboolean negated; /* holds if the rest does not; an absent field equals nothing, so "not equals" holds */
 } TideCondition;
 
 /* Threads: any. Allocates: nothing. */

@@ -1,6 +1,6 @@
 #include "model/glob.h"
 
-/* How many bytes the character at @at has. Bytes that are no UTF-8 count as one character each. */
+/* The number of bytes of the character at @at. Each byte that is not UTF-8 counts as one character. */
 static gsize
 character_len(TideBytes text, gsize at)
 {
@@ -12,8 +12,8 @@ character_len(TideBytes text, gsize at)
   return len;
 }
 
-/* One element of the pattern, but for a star, against the text at @at: how many bytes of the pattern it has, and of the
- * text it takes. */
+/* Matches one element of the pattern, except a star, with the text at @at: the bytes of the pattern that it has, and of
+ * the text that it matches. */
 static gboolean
 match_element(TideBytes pattern, gsize p, TideBytes text, gsize at, gsize *ret_pattern_len, gsize *ret_text_len)
 {
@@ -32,12 +32,12 @@ match_element(TideBytes pattern, gsize p, TideBytes text, gsize at, gsize *ret_p
   return pattern.data[p] == text.data[at];
 }
 
-/* Only the last star can need another try: what those before it took is the shortest that fits, and leaves the most to
- * the rest. A star takes whole characters, so that no `?` behind it meets half of one. */
+/* Only the last star can need another try: each earlier one matches the shortest text, which leaves the most to the
+ * rest. A star matches whole characters, so that no `?` after it meets half of one. */
 gboolean
 tide_glob_match_stars(TideBytes pattern, TideBytes text, TideGlobStars *ret_stars)
 {
-  gsize p = 0, at = 0, behind_star = 0, star_end = 0; /* the last star takes the text up to star_end */
+  gsize p = 0, at = 0, behind_star = 0, star_end = 0; /* the last star matches the text up to star_end */
   gboolean has_star = FALSE;
   ret_stars->n_stars = 0;
   while (p < pattern.len || at < text.len) {

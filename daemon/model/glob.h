@@ -1,6 +1,5 @@
-/* Patterns of names and values: `*` stands for any bytes, also none, `?` for one character (of UTF-8), all else for
- * itself; a backslash takes the next byte as it is. The whole text must match. Bytes that are no UTF-8 count as one
- * character each. */
+/* Patterns of names and values: `*` matches any bytes, also none, `?` one UTF-8 character, and everything else itself;
+ * a backslash escapes the next byte. The whole text must match. Each byte that is not UTF-8 counts as one character. */
 #pragma once
 
 #include "util/bytes.h"
@@ -12,23 +11,23 @@ gboolean tide_glob_matches(TideBytes pattern, TideBytes text);
 
 #define TIDE_GLOB_MAX_STARS 8
 
-/* What the stars of a pattern stand for in a text that matches: each as little as it can, from the left. */
+/* The texts that match the stars of a pattern: each the shortest possible, from the left. */
 typedef struct TideGlobStars {
-  TideBytes texts[TIDE_GLOB_MAX_STARS]; /* of the first ones, in the text */
+  TideBytes texts[TIDE_GLOB_MAX_STARS]; /* of the first stars, within the text */
   guint n_stars;                        /* of the pattern */
 } TideGlobStars;
 
-/* The same, and what its stars stand for. @ret_stars: whether it matches or not, n_stars is right if it does */
+/* The same, and the texts of its stars. @ret_stars: valid only if it matches */
 gboolean tide_glob_match_stars(TideBytes pattern, TideBytes text, TideGlobStars *ret_stars);
 
-/* How many stars of @text stand for others. */
+/* The number of stars in @text that are not escaped. */
 guint tide_glob_n_stars(TideBytes text);
 
-/* Appends @name with each of its stars replaced by what the pattern's star of the same number stands for; a backslash
- * takes the next byte as it is. */
+/* Appends @name, with each star replaced by the text of the pattern's star with the same number; a backslash escapes
+ * the next byte. */
 void tide_glob_append_renamed(TideBytes name, const TideGlobStars *stars, TideBuffer *out);
 
-/* TRUE when @text has a `*` or `?` that stands for others: no backslash before it. */
+/* Whether @text has a `*` or `?` that is not escaped. */
 gboolean tide_glob_is_pattern(TideBytes text);
 
 G_END_DECLS

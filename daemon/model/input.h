@@ -1,18 +1,18 @@
-/* Where a consumer's messages come from, as the consumer sees it. An input assigns partitions, hands out their messages
- * in the order of their offsets, and keeps what is committed; what a message means is its consumer's business.
+/* The source of a consumer's messages. An input assigns partitions, delivers their messages in the order of offsets,
+ * and stores commits. Its consumer interprets the messages.
  *
- * Threads: the consumer's only; tide_input_wake() and tide_input_rouse() from any. Handlers are called inside of poll
- * and close. */
+ * Threads: the consumer's only; tide_input_wake() and tide_input_rouse() from any. Handlers are called inside poll and
+ * close. */
 #pragma once
 
 #include "model/message.h"
 
 G_BEGIN_DECLS
 
-/* In the place of a partition's slot. */
+/* Replaces a partition's slot. */
 #define TIDE_INPUT_NO_SLOT G_MAXUINT32
 
-/* A message in hand, until released. */
+/* A message that was delivered, until it is released. */
 typedef struct TideInputRecord {
   TideMessage message;
   guint32 slot; /* of its partition, as assigned() gave it */
@@ -20,69 +20,69 @@ typedef struct TideInputRecord {
 } TideInputRecord;
 
 typedef enum TideInputTrouble {
-  TIDE_INPUT_TROUBLE_DAMAGED,   /* bytes that no checksum agrees with: librdkafka goes on behind them */
-  TIDE_INPUT_TROUBLE_DENIED,    /* this user may not read the topic, or be in the group; it is tried again */
-  TIDE_INPUT_TROUBLE_FULL,      /* the group takes no more members; it is tried again */
-  TIDE_INPUT_TROUBLE_MISSING,   /* a topic or partition is not there, or no more; it is looked for again */
+  TIDE_INPUT_TROUBLE_DAMAGED,   /* bytes with a wrong checksum: librdkafka continues after them */
+  TIDE_INPUT_TROUBLE_DENIED,    /* this user may not read the topic, or be in the group; librdkafka retries */
+  TIDE_INPUT_TROUBLE_FULL,      /* the group accepts no more members; librdkafka retries */
+  TIDE_INPUT_TROUBLE_MISSING,   /* a topic or partition does not exist, or no longer; librdkafka checks again */
   TIDE_INPUT_TROUBLE_POLL,      /* the thread did not poll for max_poll_interval: the group gave its partitions away */
-  TIDE_INPUT_TROUBLE_PARTITION, /* librdkafka reported an error for the partition; it goes on trying */
-  TIDE_INPUT_TROUBLE_CLIENT,    /* the same for the client as a whole, e.g. brokers that are down, or that refuse us */
-  TIDE_INPUT_TROUBLE_FATAL,     /* the client cannot go on: fenced by another with the same group.instance.id, or its
+  TIDE_INPUT_TROUBLE_PARTITION, /* librdkafka reported an error for the partition, and retries */
+  TIDE_INPUT_TROUBLE_CLIENT,    /* the same for the whole client, for example if brokers are down or refuse it */
+  TIDE_INPUT_TROUBLE_FATAL,     /* the client cannot continue: fenced by another with the same group.instance.id, or its
                                  * threads cannot be roused */
 } TideInputTrouble;
 
 typedef struct TideInputReport {
   TideInputTrouble kind;
-  guint32 slot;     /* NO_SLOT when it concerns no partition of ours */
-  const char *text; /* what librdkafka says, or what it means; never a secret */
+  guint32 slot;     /* NO_SLOT if it concerns no partition of ours */
+  const char *text; /* librdkafka's text, or its explanation; never a secret */
   gint64 offset;    /* with DAMAGED: where the damage begins */
 } TideInputReport;
 
-/* What is known of an assigned partition before any of it is read. All offsets are borrowed facts of one moment. */
+/* The state of an assigned partition before it is read. All offsets are of one moment. */
 typedef struct TideInputLog {
-  gint64 wanted_offset;     /* that was being read and was not found; -1: the partition was just assigned */
+  gint64 wanted_offset;     /* the next offset, which was not found; -1: the partition was just assigned */
   gint64 committed_offset;  /* -1: nothing is committed */
-  TideBytes note;           /* what was committed beside that offset; may be anybody's */
-  gint64 begin_offset;      /* what the log holds: [begin, end) */
+  TideBytes note;           /* the metadata of that commit; any consumer may have written it */
+  gint64 begin_offset;      /* the log contains [begin, end) */
   gint64 end_offset;        /* -1: unknown, as of a file */
-  gint64 start_offset;      /* if nothing is committed: where a group begins that is new (kafka.start) */
+  gint64 start_offset;      /* if nothing is committed: where a new group begins (kafka.start) */
   gboolean group_has_begun; /* if nothing is committed: the group has committed offsets of other partitions */
   const char *cluster_id;   /* of the brokers; NULL: unknown */
 } TideInputLog;
 
-/* What located() returns in place of an offset. */
+/* Results of located() other than offsets. */
 #define TIDE_INPUT_HALTED (-1)    /* nothing of the partition is read before it is assigned again */
-#define TIDE_INPUT_ASK_AGAIN (-2) /* its log is looked at once more, soon */
+#define TIDE_INPUT_ASK_AGAIN (-2) /* the brokers are asked again soon */
 
 typedef struct TideInputHandlers {
   gpointer data;
-  /* A question to the brokers is answered, or was given up: several are asked where partitions are assigned. */
+  /* A question to the brokers ended, with or without an answer. An assignment asks several. */
   void (*progress)(gpointer data);
   /* A partition is ours from now on. Nothing of it is read before it is located. Returns its slot. */
   guint32 (*assigned)(const char *topic, gint32 partition, gpointer data);
-  /* Where an assigned partition, or one whose offset was not found, stands. Returns the offset to read next, or one of
-   * the above. */
+  /* The state of an assigned partition, or of one whose offset was not found. Returns the offset to read next, or one
+   * of the above. */
   gint64 (*located)(guint32 slot, const TideInputLog *log, gpointer data);
-  /* After each look: how many assigned partitions are not located yet, and why not (NULL: they are looked at again
+  /* After each attempt: the number of assigned partitions not located yet, and the reason (NULL: the next attempt is
    * soon). */
   void (*unlocated)(guint n_slots, const char *why, gpointer data);
   /* These were located, and will be fetched when this returns: the moment to commit for them. */
   void (*taking)(const guint32 *slots, gsize n_slots, gpointer data);
-  /* They are fetched: the moment to pause them, if they must. */
+  /* They are fetched: the moment to pause them, if necessary. */
   void (*taken)(const guint32 *slots, gsize n_slots, gpointer data);
   void (*assignment_done)(gpointer data);
-  /* These partitions are about to be taken away: finish what can be finished, store, and return soon. @lost: they are
-   * already gone, nothing may be stored. */
+  /* These partitions are about to be revoked: finish what can be finished, store, and return soon. @lost: they are
+   * already revoked, and nothing may be stored. */
   void (*revoking)(const guint32 *slots, gsize n_slots, gboolean lost, gpointer data);
   void (*revoked)(const guint32 *slots, gsize n_slots, gpointer data);
-  /* All messages up to @offset have been handed out. */
+  /* All messages up to @offset have been delivered. */
   void (*reached_end)(guint32 slot, gint64 offset, gpointer data);
   /* A partition for which DENIED was reported is read again. */
   void (*recovered)(guint32 slot, gpointer data);
   void (*trouble)(const TideInputReport *report, gpointer data);
-  /* How a commit of @offset ended, whoever asked for it. */
+  /* The result of any commit of @offset. */
   void (*committed)(guint32 slot, gint64 offset, gboolean good, gpointer data);
-  /* Some of a commit in the background failed: once for all partitions, after committed(). */
+  /* Part of a commit in the background failed: once for all partitions, after committed(). */
   void (*commit_failed)(const char *text, gpointer data);
 } TideInputHandlers;
 
@@ -107,36 +107,35 @@ typedef struct TideInputFuncs {
   /* Makes a waiting poll return. Threads: any. */
   void (*wake)(TideInput *input);
 
-  /* The wall clock was set back: wakes what waits by it. NULL: nothing does. Threads: any. */
+  /* The wall clock was set back: wakes threads that wait by it. NULL: none do. Threads: any. */
   void (*rouse)(TideInput *input);
 
-  /* Pausing may throw prefetched messages away, which are fetched again on resume: at most once a second. */
+  /* Pausing may discard prefetched messages, which are fetched again on resume: at most once a second. */
   void (*pause)(TideInput *input, guint32 slot);
   void (*resume)(TideInput *input, guint32 slot);
 
-  /* @offset is committed in the background, without a note, at the next commit interval at which no rebalance is under
-   * way. FALSE when the partition is no longer ours. */
+  /* Commits @offset in the background, without a note, at the next commit interval without a rebalance. FALSE: the
+   * partition is no longer ours. */
   gboolean (*store)(TideInput *input, guint32 slot, gint64 offset);
 
-  /* In the background, at once. In the middle of a cooperative rebalance librdkafka may take the broker's refusal for
-   * the loss of the assignment: only as often as there is something to note. */
+  /* Commits in the background, at once. During a cooperative rebalance librdkafka may mistake the broker's refusal for
+   * the loss of the assignment: use it only if a note has changed. */
   void (*commit_later)(TideInput *input, const TideInputCommit *commits, gsize n_commits);
 
-  /* Waits for the answer until @deadline_us. FALSE when some of it failed.
-   * @ret_problem: (out) (transfer full): why; it may still come to pass when the answer did not come in time */
+  /* Waits for the answer until @deadline_us. FALSE: part of it failed.
+   * @ret_problem: (out) (transfer full): why; after a timeout it may still succeed */
   gboolean (*commit)(TideInput *input, const TideInputCommit *commits, gsize n_commits, gint64 deadline_us,
                      char **ret_problem);
 
-  /* Goes on reading these partitions elsewhere, all at once: each call may cost a whole new assignment. Other
-   * partitions go on where they are. What was stored of these and is not committed yet may be forgotten. */
+  /* Continues these partitions at other offsets, all at once: each call may cost a whole new assignment. Other
+   * partitions keep their positions. Stored but uncommitted offsets of these may be forgotten. */
   void (*move)(TideInput *input, const TideInputMove *moves, gsize n_moves);
 
-  /* Has the partition located once more before anything else of it is handed out: its log may have been replaced.
-   * @wanted_offset: what is to be read next */
+  /* Makes the partition be located again before more of it is delivered: its log may have been replaced.
+   * @wanted_offset: to be read next */
   void (*locate)(TideInput *input, guint32 slot, gint64 wanted_offset);
 
-  /* Gives all partitions back; may block while brokers are gone, so callers run it where a stop is bounded by others.
-   */
+  /* Returns all partitions; may block while brokers are unavailable, so call it only where others limit the stop. */
   void (*close)(TideInput *input);
   void (*free)(TideInput *input);
 } TideInputFuncs;

@@ -77,7 +77,7 @@ read_integer(gint64 value, TideScratch *scratch, TideField *ret_field)
   return TRUE;
 }
 
-/* FALSE when @message has no such part. */
+/* FALSE: @message has no such part. */
 static gboolean
 read_field(const RecordField *wanted, const TideMessage *message, TideScratch *scratch, TideField *ret_field)
 {

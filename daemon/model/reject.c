@@ -2,7 +2,7 @@
 
 #include "util/calendar.h"
 
-/* Names and values come from outside and can be as long as a message; a log line shows this much of them. */
+/* Names and values come from senders and can be as long as a message; a log line shows this many bytes of them. */
 #define SHOWN_FIELD_MAX_BYTES 200
 #define SHOWN_VALUE_MAX_BYTES 80
 
@@ -82,7 +82,7 @@ quote(TideBytes text, gsize max_bytes)
 char *
 tide_reject_describe(const TideReject *reject)
 {
-  static const char it_is[] = "it is "; /* a detail about the field, whose name then takes the place of "it" */
+  static const char it_is[] = "it is "; /* a detail about the field, whose name then replaces "it" */
   GString *text = g_string_new(reject->reason < G_N_ELEMENTS(reasons) ? reasons[reject->reason].sentence : "rejected");
   g_autofree char *field = reject->field.len > 0 ? quote(reject->field, SHOWN_FIELD_MAX_BYTES) : NULL;
   g_autofree char *value = reject->value.len > 0 ? quote(reject->value, SHOWN_VALUE_MAX_BYTES) : NULL;

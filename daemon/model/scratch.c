@@ -36,7 +36,7 @@ tide_scratch_add_block(TideScratch *scratch, gsize needed)
   TideScratchBlock *full = scratch->block;
   gsize capacity = full != NULL ? full->capacity : FIRST_BLOCK_BYTES / 2;
   if (scratch->used_bytes == 0)
-    g_clear_pointer(&full, blocks_free); /* nothing is in it */
+    g_clear_pointer(&full, blocks_free); /* it is empty */
   do
     capacity *= 2;
   while (capacity < needed);

@@ -1,5 +1,5 @@
-/* Memory for the time of one message: append-only, addresses never move, all given back at once. The largest block is
- * kept, so messages of about one size soon take no allocation. Zero-initialised is empty and valid. */
+/* Memory for one message: append-only, addresses never move, and everything is released at once. The largest block is
+ * kept, so messages of similar size soon need no allocation. Zero-initialised is empty and valid. */
 #pragma once
 
 #include "util/bytes.h"
@@ -18,12 +18,12 @@ typedef struct TideScratch {
   TideScratchBlock *block;    /* owned: the one that is being filled */
   TideScratchBlock *outgrown; /* owned: blocks of this message that were too small */
   gsize used_bytes;           /* of block */
-  TideBuffer pieces; /* for a text that is made piece by piece, and copied then: whoever begins one resets it */
+  TideBuffer pieces;          /* for a text that is built piece by piece and then copied; its builder resets it first */
 } TideScratch;
 
 void tide_scratch_clear_memory(TideScratch *scratch); /* frees; leaves it empty and valid */
 
-/* Everything taken so far is given up. */
+/* Releases everything taken so far. */
 void tide_scratch_reset(TideScratch *scratch);
 
 void tide_scratch_add_block(TideScratch *scratch, gsize needed);
@@ -40,13 +40,13 @@ tide_scratch_take(TideScratch *scratch, gsize len)
   return taken;
 }
 
-/* What was taken first since the last reset; NULL: nothing was. */
+/* The first memory taken since the last reset; NULL: none. */
 const void *tide_scratch_first(const TideScratch *scratch);
 
 /* A copy of @bytes. */
 TideBytes tide_scratch_copy(TideScratch *scratch, TideBytes bytes);
 
-/* @a with @b behind it, copied. */
+/* A copy of @a followed by @b. */
 TideBytes tide_scratch_join(TideScratch *scratch, TideBytes a, TideBytes b);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideScratch, tide_scratch_clear_memory)

@@ -1,5 +1,5 @@
-/* Numbers, times and bytes as texts, for formats that hold them in binary. A number or time is written into @text and
- * may begin behind its first byte. */
+/* Numbers, times and bytes as texts, for formats that contain them in binary. A number or time is written into @text
+ * and may start after its first byte. */
 #pragma once
 
 #include "model/scratch.h"
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* Of an integer at most 20 digits with its sign; of a time 20, a point, nine digits and a NUL. */
+/* An integer has at most 20 digits with its sign; a time has 20, a point, nine digits and a NUL. */
 #define TIDE_VALUE_TEXT_BYTES 40
 G_STATIC_ASSERT(TIDE_VALUE_TEXT_BYTES >= TIDE_NUMBER_TEXT_BYTES);
 
@@ -29,12 +29,12 @@ tide_signed_text(char text[TIDE_VALUE_TEXT_BYTES], gint64 value)
   return tide_integer_text(text, value < 0 ? (guint64)0 - (guint64)value : (guint64)value, value < 0);
 }
 
-/* Seconds since 1970, with nine digits behind the point where there is a fraction. @ns: of the second that begins at
+/* Seconds since 1970, with nine decimals if there is a fraction. @ns: of the second that begins at
  * @seconds, below 10^9, also before 1970. */
 static inline TideBytes
 tide_seconds_text(char text[TIDE_VALUE_TEXT_BYTES], gint64 seconds, guint32 ns)
 {
-  /* Behind the point the digits count forwards, also before 1970. */
+  /* The decimals count forwards, also before 1970. */
   gboolean is_negative = seconds < 0;
   guint64 magnitude = is_negative ? (guint64)0 - (guint64)seconds : (guint64)seconds;
   if (is_negative && ns > 0) {
@@ -47,7 +47,7 @@ tide_seconds_text(char text[TIDE_VALUE_TEXT_BYTES], gint64 seconds, guint32 ns)
   return tide_bytes(text, (gsize)len);
 }
 
-/* As short as it can be to be read back. @value: finite. */
+/* The shortest text that reads back as @value, which is finite. */
 static inline TideBytes
 tide_double_text(char text[TIDE_VALUE_TEXT_BYTES], double value)
 {

@@ -67,7 +67,8 @@ TEST("/config-avro/schemas-that-cannot-be-used")
   assert_problem(AVRO("schema: none.avsc,"), "none.avsc' cannot be used: No such file or directory");
   assert_problem(AVRO("schema: /dev/zero,"), "'/dev/zero' cannot be used: it is not a regular file");
   write_file("bad.avsc", "{\"type\":\"record\",\"name\":\"R\",\"fields\":[{\"name\":\"host\",\"type\":\"text\"}]}");
-  assert_problem(AVRO("schema: bad.avsc,"), "bad.avsc' cannot be used: of the field 'host', the type 'text' is not");
+  assert_problem(AVRO("schema: bad.avsc,"),
+                 "bad.avsc' cannot be used: of the field 'host', the type 'text' is neither");
 }
 
 TEST("/config-avro/registries-that-cannot-be-asked")

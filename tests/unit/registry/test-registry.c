@@ -349,7 +349,8 @@ main(int argc, char **argv)
                             language = {11, "'language', which is not an Avro schema", 1},
                             deep = {12, "through more than 16 levels", 16},
                             many = {13, "more than 100 other schemas", 100}, large = {14, "exceed 1048576 bytes", 2},
-                            undeclared = {15, "of the field 'a', the type 'A' is not one of Avro's", 1};
+                            undeclared = {
+                                15, "of the field 'a', the type 'A' is neither an Avro type nor declared before", 1};
   static const HttpsCase own = {&world.authority_file, TRUE}, other = {&world.other_authority_file, FALSE},
                          system = {NULL, FALSE};
   world_make();
