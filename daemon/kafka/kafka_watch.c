@@ -520,6 +520,7 @@ ask_coordinator(TideKafkaWatch *watch)
     problem = rd_kafka_committed(watch->kafka, list, QUESTION_MS);
   }
   tide_mutex_lock(&watch->lock);
+  watch->answers.has_group = TRUE;
   watch->answers.group_problem = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? rd_kafka_err2str(problem) : NULL;
   tide_mutex_unlock(&watch->lock);
 }

@@ -167,6 +167,7 @@ guint tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us)
 typedef struct TideKafkaAnswers {
   gint64 since_us;           /* since when all questions about topics are answered, monotonic; 0: the last was not */
   gboolean has_topics;       /* at the last answer, a configured topic existed */
+  gboolean has_group;        /* the group's coordinator was asked, and has answered or has not answered in time */
   const char *group_problem; /* why the group's coordinator did not answer the last question, which is asked only while
                                 no partition is ours; NULL: it did, or was not asked. Static */
 } TideKafkaAnswers;

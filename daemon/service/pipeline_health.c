@@ -196,7 +196,7 @@ group_text(TidePipelineHealth *health, gint64 now_us)
   char *trouble = kafka_trouble(health);
   if (trouble != NULL)
     return trouble;
-  if (waited_us < GROUP_WAIT_US)
+  if (waited_us < GROUP_WAIT_US || (answers.since_us != 0 && !answers.has_group))
     return g_strdup("no assignment yet");
   if (answers.since_us == 0)
     return brokers_text(health);
@@ -444,7 +444,7 @@ static void
 log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
 {
   TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
-  if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics)
+  if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics || !answers.has_group)
     return; /* there is no group to wait for, or another line gives the reason */
   if (now_us - assignment_expected_us(health, &answers) < GROUP_WAIT_US || !may_log(&health->group_logged_us, now_us))
     return;
