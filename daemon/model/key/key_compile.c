@@ -47,7 +47,7 @@ check_width(const TideKeyPartSpec *spec, GError **error)
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "a field's width is above the 32767 bytes that HBase allows for a whole key");
   if (spec->width_bytes == 0 && spec->value.cut)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a field is to be cut, but to no width: give it one");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a field is cut without a width: add 'width'");
   if (spec->width_bytes > 0 && spec->value.escape)
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "a field of fixed width needs no escapes, since its end is known: leave out 'separator: escape'");
@@ -58,7 +58,7 @@ static gboolean
 check_form(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->value.form < TIDE_KEY_TEXT || spec->value.form > TIDE_KEY_FLOAT64)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a field in a key is of no known form");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a key field has an unknown form");
   if (spec->value.form == TIDE_KEY_TEXT)
     return check_width(spec, error);
   if (spec->width_bytes > 0)
@@ -212,7 +212,7 @@ compile_hash(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   guint32 digest_bytes = tide_key_hashes[spec->digest.hash].size_bytes;
   if (spec->digest.hash_bytes > digest_bytes)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash of %u bytes is asked for, but %s has only %u",
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash is declared with %u bytes, but %s has only %u",
                      spec->digest.hash_bytes, tide_key_hashes[spec->digest.hash].name, digest_bytes);
   part->digest.hash_bytes = spec->digest.hash_bytes > 0 ? spec->digest.hash_bytes : digest_bytes;
   part->digest.binary = spec->binary;
@@ -236,8 +236,9 @@ compile_salt_digits(TideKeyPart *part, const TideKeyPartSpec *spec, GError **err
   guint32 needed = digits_in_base(spec->digest.first + spec->digest.modulo - 1, alphabet.len > 0 ? alphabet.len : 10);
   if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES)) {
     g_autofree char *digits = tide_count_of(spec->width_bytes, "digit", NULL);
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a salt of %u values is given %s: it needs at least %u, and at most %d",
-                     spec->digest.modulo, digits, needed, SALT_WIDTH_MAX_BYTES);
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a salt of %u values has a width of %s: it needs at least %u, and at most %d", spec->digest.modulo,
+                     digits, needed, SALT_WIDTH_MAX_BYTES);
   }
   part->digest.first = spec->digest.first;
   part->digest.alphabet = copy_bytes(alphabet);
@@ -297,7 +298,7 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, Purpose purpose, GE
   switch (spec->kind) {
   case TIDE_KEY_LITERAL:
     if (spec->literal.len == 0)
-      return tide_fail(error, TIDE_ERROR_CONFIG, "a literal in a key is empty: give it bytes or leave it out");
+      return tide_fail(error, TIDE_ERROR_CONFIG, "a literal in a key is empty: add text or remove it");
     if (spec->literal.len > TIDE_ROW_KEY_MAX_BYTES)
       return tide_fail(error, TIDE_ERROR_CONFIG,
                        "a literal in a key is longer than the 32767 bytes that HBase allows for a whole key");
@@ -315,9 +316,9 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, Purpose purpose, GE
   case TIDE_KEY_NAME:
     part->spelling = spec->spelling;
     return purpose.with_name ||
-           tide_fail(error, TIDE_ERROR_CONFIG, "a field's name stands in qualifiers only, not in a key");
+           tide_fail(error, TIDE_ERROR_CONFIG, "a field's name can be used in qualifiers only, not in a key");
   }
-  return tide_fail(error, TIDE_ERROR_CONFIG, "a part of a key is of no known kind");
+  return tide_fail(error, TIDE_ERROR_CONFIG, "a key part has an unknown kind");
 }
 
 /* A part that a hash or salt is made of. Nothing follows it, so nothing of it is escaped. */

@@ -94,7 +94,7 @@ static gboolean
 check_time(const TideReading *reading, TideReject *ret_reject)
 {
   return reading->event_time_ns >= 0 ||
-         reject(ret_reject, TIDE_REJECT_TIME_INVALID, reading, "before 1970, which a key has no place for");
+         reject(ret_reject, TIDE_REJECT_TIME_INVALID, reading, "before 1970, which a key cannot represent");
 }
 
 void
@@ -161,7 +161,7 @@ append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideB
   if (!find_value(input, reading, &field, &standby, ret_reject))
     return FALSE;
   if (!tide_key_text_modulo(standby != NULL ? standby->text : field->text, part->digest.modulo, &salt))
-    return reject_value(ret_reject, reading, field, "it is no whole number, of which the salt is made");
+    return reject_value(ret_reject, reading, field, "it is not a whole number, which the salt needs");
   tide_key_part_append_salt(part, salt, out);
   return TRUE;
 }

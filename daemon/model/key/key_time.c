@@ -107,7 +107,7 @@ static gboolean
 check_cut(TideTimeCut cut, GError **error)
 {
   if ((guint)cut.unit > TIDE_CUT_YEAR)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a time is cut to no known unit");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a time is cut to an unknown unit");
   if (cut.unit == TIDE_CUT_MINUTES && (cut.minutes == 0 || cut.minutes > 720 || 1440 % cut.minutes != 0))
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "a time is cut to minutes that do not divide the day: use 1, 5, 10, 15, 30, 60, ...");
@@ -120,7 +120,7 @@ tide_key_time_compile(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean i
   if (!check_cut(spec->moment.cut_to, error) || !check_cut(spec->moment.since, error))
     return FALSE;
   if ((guint)spec->moment.unit > TIDE_KEY_TIME_NS)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a time in a key is counted in no known unit");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a key's time has an unknown unit");
   gboolean uses_zone = spec->moment.pattern != NULL || spec->moment.cut_to.unit != TIDE_CUT_NONE ||
                        spec->moment.since.unit != TIDE_CUT_NONE;
   part->moment.unit = spec->moment.unit;

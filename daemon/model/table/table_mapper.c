@@ -204,7 +204,7 @@ static gboolean
 claim(const TideTableMapper *mapper, const Attempt *attempt, TideSetColumn *column, TideBytes name)
 {
   if (G_UNLIKELY(column->row == mapper->row)) {
-    reject(attempt, TIDE_REJECT_DUPLICATE_FIELD, name, "another field is written to the same column");
+    reject(attempt, TIDE_REJECT_DUPLICATE_FIELD, name, "another field has the same column");
     attempt->ret_reject->remedy = "let one of the two have another name, by 'as' or 'prefix', or another family; see "
                                   "'strip_prefix', 'case' and 'strip_spaces'";
     return FALSE;

@@ -36,10 +36,9 @@ tide_time_cut_parse(const char *text, TideTimeCut *ret_cut, GError **error)
   gboolean is_number = end != NULL && end[0] != '\0' && end[1] == '\0' && number <= MINUTES_PER_DAY;
   guint64 minutes = !is_number ? 0 : *end == 'm' ? number : *end == 'h' ? number * 60 : 0;
   if (minutes == 0)
-    return tide_fail(
-        error, TIDE_ERROR_CONFIG,
-        "'%s' is nothing that a time can be cut to: use minutes (15m), hour, hours (6h), day, week, month or year",
-        text);
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a time cannot be cut to '%s': use minutes (15m), hour, hours (6h), day, week, month or year",
+                     text);
   if (minutes > MAX_MINUTES || MINUTES_PER_DAY % minutes != 0)
     return tide_fail(
         error, TIDE_ERROR_CONFIG,

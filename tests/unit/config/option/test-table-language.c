@@ -67,7 +67,7 @@ static const ConfigProblemCase one_problem[] = {
     {"time-cut-odd", WITH_KEY("[{ field: host }, \"#\", { time: epoch_ms, cut: 7m }]"),
      "4:67 error: 'tables.T.key.cut' cannot be used: a time cannot be cut to '7m': the slots of a day"},
     {"time-cut-unknown", WITH_KEY("[{ field: host }, \"#\", { time: epoch_ms, cut: fortnight }]"),
-     "4:67 error: 'tables.T.key.cut' cannot be used: 'fortnight' is nothing that a time can be cut to:"},
+     "4:67 error: 'tables.T.key.cut' cannot be used: a time cannot be cut to 'fortnight':"},
     {"time-zone-unused", WITH_KEY("[{ field: host }, \"#\", { time: epoch_ms, zone: Europe/Berlin }]"),
      "4:68 error: 'tables.T.key.zone' has no effect with a number since 1970, which is the same in every"},
     {"time-zone-unknown", WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMdd, zone: Mars }]"),

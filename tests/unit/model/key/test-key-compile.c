@@ -36,7 +36,7 @@ TEST("/key-compile/bad-keys-do-not-compile")
       {{SALT(4, XXH3, of_host)}, 0, "neither a field nor the time"},
       {{FIELD(HOST), LITERAL("")}, 1, "empty"},
       {{LITERAL("a"), FIELD(TIDE_NAME_NONE)}, 1, "no name"},
-      {{{.kind = (TideKeyPartKind)99}}, 0, "no known kind"},
+      {{{.kind = (TideKeyPartKind)99}}, 0, "unknown kind"},
       /* where fields end */
       {{FIELD(HOST), FIELD(USER)}, 0, "cannot be told"},
       {{FIELD(HOST), TIME(MS), LITERAL("#"), FIELD(USER)}, 0, "cannot be told"},

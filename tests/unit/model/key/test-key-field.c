@@ -187,8 +187,8 @@ TEST("/key-field/impossible-forms-are-refused")
   } bad[] = {
       {{{OF_HOST, .value.form = TIDE_KEY_INT32, .width_bytes = 4}}, "leave the width out"},
       {{{OF_HOST, .value.form = TIDE_KEY_INT32, .value.text_reversed = TRUE}}, "for text only"},
-      {{{OF_HOST, .value.form = (TideKeyForm)99}}, "no known form"},
-      {{{OF_HOST, .value.cut = TRUE}}, "to no width"},
+      {{{OF_HOST, .value.form = (TideKeyForm)99}}, "unknown form"},
+      {{{OF_HOST, .value.cut = TRUE}}, "without a width"},
       {{{OF_HOST, SPACES(4), .value.escape = TRUE}}, "needs no escapes"},
       {{{OF_HOST, .value.escape = TRUE}, TIME(S)}, "no literal follows"},
       {{{OF_HOST, .value.escape = TRUE}, LITERAL("\x7f"), TIME(S)}, "above 126"},
