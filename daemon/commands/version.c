@@ -43,7 +43,7 @@ print_versions(TideCommandCall *call, GError **error)
   tide_text_fill(kafka, features, 17);
   printf("%s\n", kafka->str);
   if (lacks != NULL)
-    printf("                 cannot: %s\n", lacks);
+    printf("                 lacks: %s\n", lacks);
   printf("  thrift         %s (C GLib), built with\n", TIDE_THRIFT_BUILT);
   printf("  glib           %u.%u.%u, built with %s\n", glib_major_version, glib_minor_version, glib_micro_version,
          TIDE_GLIB_BUILT);

@@ -189,7 +189,7 @@ static gboolean
 is_fine(const Done *check)
 {
   const char *note = strstr(check->text->str, "  note  ");
-  while (note != NULL && g_str_has_prefix(note + strspn(note, " note"), "cannot: "))
+  while (note != NULL && g_str_has_prefix(note + strspn(note, " note"), "lacks: "))
     note = strstr(note + 1, "  note  ");
   return check->exit_code == 0 && strstr(check->text->str, "PROBLEM") == NULL && note == NULL;
 }
