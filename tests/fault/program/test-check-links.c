@@ -72,7 +72,7 @@ TEST("/check-links/certificates-that-end-soon")
   g_auto(ProgramDone) done = run_program(config, "check");
   assert_prints(done.output, "thrift2, unframed, binary");
   assert_prints(done.output, "note     its certificate expires in 12 days, on ");
-  assert_prints(done.output, "note     our certificate ('hbase.tls.certificate') expires in 29 days, on ");
+  assert_prints(done.output, "note     the client certificate ('hbase.tls.certificate') expires in 29 days, on ");
 
   loopback_stop(server);
   g_unlink(config);
