@@ -54,7 +54,8 @@ class Questions(unittest.TestCase):
         return self.world.running().metrics()[name]
 
     def wait_limit(self, limit: str) -> None:
-        others = {("kafka",), ("cpu",), ("gateway",), ("region",), ("memory",), ("dead_letters",), ("halted",)} - {(limit,)}
+        names = ("kafka", "cpu", "gateway", "region", "memory", "dead_letters", "halted", "paused", "rate")
+        others = {(name,) for name in names} - {(limit,)}
         self.world.wait(f"limited by {limit}", lambda: self.gauge("tidemark_limited_by") == {(limit,): 1, **dict.fromkeys(others, 0)})
 
     def test_why_is_lag_growing(self) -> None:
@@ -105,7 +106,7 @@ class Questions(unittest.TestCase):
                        r"calls to the region of 'T' from 'x' have failed for \d+ s: ")
         self.assertEqual(self.gauge("tidemark_restart_clean"), {(): 0})
         self.world.send_readings(400)  # the other region is not hot because this one takes nothing
-        self.wait_said(r"^Hot region    none: the first region of 'T' takes \d+ rows/s, .*; calls to other regions of its table fail")
+        self.wait_said(r"^Hot region    none: the first region of 'T' receives \d+ rows/s, .*; calls to other regions of its table fail")
         self.world.gateway.ask("clear")
         self.wait_said(r"^Restart now   yes: nothing is in flight$")
 
@@ -114,10 +115,10 @@ class Questions(unittest.TestCase):
         self.wait_said(r"^Hot region    none: no rows are written now$")
         self.world.wait("its regions are known", lambda: self.gauge("tidemark_table_regions") == {("T",): 2})
         self.world.send_readings(400)
-        self.wait_said(r"^Hot region    none: the (first region of 'T'|region of 'T' from 'x') takes \d+ rows/s, 5\d % of all; the other one of its table \d+ rows/s")
+        self.wait_said(r"^Hot region    none: the (first region of 'T'|region of 'T' from 'x') receives \d+ rows/s, 5\d % of all; the other one of its table \d+ rows/s")
         self.world.send_readings(2000, {"h": "x1"})
-        self.wait_said(r"^Hot region    hot: the region of 'T' from 'x' takes \d+ rows/s, [89]\d % of all; the other one of its table \d+ rows/s; "
-                       r"docs/row-keys.md for keys that spread rows$")
+        self.wait_said(r"^Hot region    hot: the region of 'T' from 'x' receives \d+ rows/s, [89]\d % of all; the other one of its table \d+ rows/s; "
+                       r"see docs/row-keys.md for keys that spread rows$")
 
 
 if __name__ == "__main__":
