@@ -161,7 +161,7 @@ PIPELINE_TEST("/pipeline-topics/several/C12-denied-topic-is-named-and-read-when-
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
   RunningPipeline *running =
       start(fixture, ", librdkafka: { topic.metadata.refresh.interval.ms: 500, sasl.username: meter }", NULL);
-  running_pipeline_wait_reason(running, "user 'meter' may not read topic 'metrics': grant Read, as by "
+  running_pipeline_wait_reason(running, "user 'meter' may not read topic 'metrics': grant Read, for example with "
                                         "kafka-acls --add --allow-principal User:meter --operation Read");
   TidePipelineState state = tide_pipeline_state(running->pipeline);
   g_assert_cmpint(state.fatal_exit, ==, 0);

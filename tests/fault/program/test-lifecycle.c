@@ -272,7 +272,7 @@ PIPELINE_TEST("/lifecycle/stop-3/A25-E2-while-kafkas-client-spins")
   raw_batch_produce(mock_kafka_brokers(fixture->kafka), FIXTURE_TOPIC, 0, &batch);
   wait_busy(process.pid);
   daemon_process_stop(&process);
-  daemon_process_wait_log(&process, "exiting without it");
+  daemon_process_wait_log(&process, "exiting anyway");
 }
 
 PIPELINE_TEST("/lifecycle/signals/E3-second-signal-ends-at-once")
