@@ -342,7 +342,7 @@ paced_until_us_locked(const TideLanes *lanes, gint64 now_us)
 static gint64
 wake_delayed_locked(TideLanes *lanes, gint64 now_us)
 {
-  gint64 next_us = paced_until_us_locked(lanes, now_us);
+  gint64 next_us = G_MAXINT64;
   GList *next;
   for (GList *link = g_queue_peek_head_link(&lanes->delayed); link != NULL; link = next) {
     next = link->next;
@@ -441,6 +441,7 @@ tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call)
     }
     if (now_us >= deadline_us)
       break;
+    wake_us = MIN(wake_us, paced_until_us_locked(lanes, now_us));
     tide_cond_wait_until(&lanes->work, &lanes->lock, MIN(deadline_us, wake_us));
   }
   tide_mutex_unlock(&lanes->lock);
