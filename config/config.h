@@ -204,7 +204,7 @@ char *tide_config_print_filled(const char *head, const TideConfigFill *fills);
 /* @text as a comment in the same form, for use inside "tables". */
 void tide_config_append_comment(GString *out, guint indent, const char *text);
 
-/* The reference part of docs/configuration.md, from the option table. (transfer full) */
+/* The tables of docs/options.md, from the option table. (transfer full) */
 char *tide_config_print_reference(void);
 
 G_END_DECLS

@@ -248,7 +248,7 @@ tide_config_print_defaults(void)
 {
   return tide_config_print_filled("Configuration of tidemark. A line such as '#threads: 2' shows an option at its "
                                   "default: remove the # to change it. Lines without # have no default; fill in your "
-                                  "values. 'tidemark check' verifies the file; docs/configuration.md describes tables.",
+                                  "values. 'tidemark check' verifies the file; docs/tables.md describes tables.",
                                   NULL);
 }
 
@@ -260,10 +260,18 @@ tide_config_append_comment(GString *out, guint indent, const char *text)
 
 /* The reference, in Markdown. */
 
+/* The name of an option's link: "kafka.brokers", "tables.table.ttl", "key-part--field.width". (transfer full) */
+static char *
+anchor_of(const TideConfigGroup *group, const TideConfigOption *option)
+{
+  g_autofree char *path = g_strdup_printf("%s.%s", group->path, option->name);
+  return g_strcanon(g_ascii_strdown(path, -1), G_CSET_a_2_z G_CSET_DIGITS "._", '-');
+}
+
 static void
 append_reference(GString *out, const TideConfigGroup *group)
 {
-  g_string_append_printf(out, "\n### %s\n\n", group->path);
+  g_string_append_printf(out, "\n## %s\n\n", group->path);
   if (group->question != NULL)
     g_string_append_printf(out, "%s\n\n", group->question);
   g_string_append(out, "| Option | Value | Default | |\n|---|---|---|---|\n");
@@ -272,8 +280,9 @@ append_reference(GString *out, const TideConfigGroup *group)
     g_autofree char *type = tide_config_option_describe_type(option);
     g_autofree char *range = tide_config_option_describe_range(option);
     g_autofree char *fallback = option->default_text != NULL ? g_strdup_printf("`%s`", option->default_text) : NULL;
-    g_string_append_printf(out, "| `%s` | %s%s%s | %s | %s%s |\n", option->name, type, range != NULL ? ", " : "",
-                           range != NULL ? range : "",
+    g_autofree char *anchor = anchor_of(group, option);
+    g_string_append_printf(out, "| <a id=\"%s\"></a>`%s` | %s%s%s | %s | %s%s |\n", anchor, option->name, type,
+                           range != NULL ? ", " : "", range != NULL ? range : "",
                            (option->flags & TIDE_CONFIG_REQUIRED) != 0 ? "required"
                            : fallback != NULL                          ? fallback
                                                                        : "not set",

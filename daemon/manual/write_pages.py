@@ -2,7 +2,10 @@
 """Writes the manual's pages at build time, by scdoc: from the output of `--help`, which comes from the tables of commands
 and options, and from docs/. The name of a PAGE selects its content: tidemark.1, tidemark-scan.1, tidemark.yaml.5.
 
-    write_pages.py TIDEMARK SCDOC DATE VERSION docs/commands.md docs/configuration.md PAGE...
+    write_pages.py TIDEMARK SCDOC DATE VERSION DOCUMENT... PAGE...
+
+A document ends in .md. The heading "tidemark NAME" begins the text of a command, in any document but those of CONFIGURATION, which
+become the sections of tidemark.yaml.5.
 """
 import calendar
 import re
@@ -12,11 +15,17 @@ import textwrap
 import time
 from pathlib import Path
 
+from help_text import commands_of, help_of, items_of
+
+# The pages of the configuration, in the order of their sections.
+CONFIGURATION = ("configuration.md", "input.md", "event-time.md", "tables.md", "connections.md", "options.md")
+
 # Code, bold and links; and characters in other text that scdoc would interpret.
-_MARKS = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*|\[((?:`[^`]*`|[^\[\]])*)\]\(([^)]*)\)|([\\*_])")
+_MARKS = re.compile(r"<a id=[^>]*></a>|`([^`]+)`|\*\*(.+?)\*\*|\[((?:`[^`]*`|[^\[\]])*)\]\(([^)]*)\)|([\\*_])")
 _BULLET = re.compile(r"( *)- ")
 _TABLE_RULE = re.compile(r"\| ?-")
-_OPTION = re.compile(r" {2,6}(-\S.*?)(?: {2,}(.*))?$")
+_CONTENTS = re.compile(r"(?m)^- (?:\w+: )?\[[^]]*\]\(#.*\n(?:  .*\n)*")  # a list of a page's sections
+_COMMAND = re.compile(r"(?ms)^(##?) tidemark ([a-z-]+)\n(.*?)(?=^\1 |\Z)")
 
 
 def target_of(link):
@@ -24,10 +33,14 @@ def target_of(link):
     path, _, section = link.partition("#")
     if "://" in link or not path.endswith(".md"):
         return ""
-    if path == "configuration.md":
+    if path in CONFIGURATION:
         return "tidemark.yaml(5)"
     if path == "commands.md":
-        return f"tidemark-{section}(1)" if section else "tidemark(1)"
+        return "tidemark(1)"
+    if section.startswith("tidemark-"):
+        return f"{section}(1)"
+    if path in ("init.md", "load.md", "verify.md"):
+        return f"tidemark-{path[:-3]}(1)"
     return path[3:] if path.startswith("../") else f"docs/{path}"
 
 
@@ -39,6 +52,8 @@ def inline(text):
     """Converts Markdown's marks in text to scdoc's."""
     def replaced(match):
         code, bold, label, link, special = match.groups()
+        if not any(match.groups()):
+            return ""  # an anchor
         if special is not None:
             return "\\" + special
         if label is None:
@@ -126,15 +141,22 @@ def sections_of(document):
     return {"description" if i == 0 else heading: text for i, (heading, text) in enumerate(zip(parts[::2], parts[1::2]))}
 
 
+def configuration_sections(documents):
+    """Those of the first page by themselves; each other page is one section with its title."""
+    first, *others = (documents[name] for name in CONFIGURATION)
+    titled = (re.match(r"# ([^\n]*)\n(.*)", text, re.S).groups() for text in others)
+    return {**sections_of(first), **dict(titled)}
+
+
 class Manual:
     def __init__(self, tidemark, date, version, documents):
         self.tidemark, self.version = tidemark, version
         self.environment = {"SOURCE_DATE_EPOCH": str(calendar.timegm(time.strptime(date, "%Y-%m-%d")))}
-        self.documents = [sections_of(Path(document).read_text(encoding="utf-8")) for document in documents]
-        self.commands = dict(re.findall(r"^  ([a-z-]+) +(\S.*)$", self.help(), re.M))
-
-    def help(self, *command):
-        return subprocess.run([self.tidemark, *command, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        texts = {document.name: _CONTENTS.sub("", document.read_text(encoding="utf-8")) for document in documents}
+        self.common = sections_of(texts["commands.md"])
+        self.configuration_sections = configuration_sections(texts)
+        self.guides = {name: guide for text in texts.values() for _, name, guide in _COMMAND.findall(text)}
+        self.commands = commands_of(tidemark)
 
     def page(self, name, section, sentence, sections):
         others = [(f"tidemark-{command}", 1) for command in self.commands]
@@ -151,45 +173,36 @@ class Manual:
         return self.page("tidemark", 1, "writes sensor readings from Kafka to HBase", {
             "synopsis": paragraph("`tidemark` COMMAND [OPTION…] [ARGUMENT…]") + "\n",
             "description": "\n".join([paragraph(text) + "\n", *commands]),
-            "exit status": markdown(self.documents[0]["Exit codes"]),
-            "bytes on a screen": markdown(self.documents[0]["Bytes on a screen"])})
+            "exit status": markdown(self.common["Exit codes"]),
+            "bytes on a screen": markdown(self.common["Bytes on a screen"])})
 
     def configuration(self):
         return self.page("tidemark.yaml", 5, "the configuration of tidemark",
-                         {heading: markdown(text) for heading, text in self.documents[1].items()})
+                         {heading: markdown(text) for heading, text in self.configuration_sections.items()})
 
     def command(self, name):
-        usage, summary, options, codes, *details = self.help(name).strip().split("\n\n")
-        examples = [line.strip() for line in details.pop().splitlines()[1:]]
-        description = [paragraph(summary) + "\n"]
-        for text in details:
-            # "name  text" begins an item of a list.
-            for part in re.split(r"\n(?=\S+(?: \S+)*  )", text):
-                named = re.match(r"(\S+(?: \S+)*)  +(.*)", part, re.S)
-                description.append(bold_item(named[1], named[2]) if named else paragraph(part) + "\n")
-        more = self.documents[0].get(name, "").strip("\n")
+        text = help_of(self.tidemark, name)
+        description = [paragraph(text.summary) + "\n"]
+        for item_name, meaning in (item for part in text.details for item in items_of(part)):
+            description.append(bold_item(item_name, meaning) if item_name else paragraph(meaning) + "\n")
+        examples = list(text.examples)
+        more = self.guides.get(name, "").strip("\n")
         fenced = re.match(r"```sh\n(.*?)\n```\n", more, re.S)  # examples that --help does not have
         if fenced:
             examples += [line for line in fenced[1].splitlines() if line not in "\n".join(examples)]
             more = more[fenced.end():]
-        listed_options = []
-        for line in options.splitlines()[1:]:
-            option = _OPTION.match(line)
-            if option:
-                listed_options.append([option[1], option[2] or ""])
-            else:
-                listed_options[-1][1] += " " + line
         return self.page(f"tidemark-{name}", 1, self.commands[name], {
-            "synopsis": re.sub(r"^Usage: (tidemark \S+)", lambda match: f"*{match[1]}*", escaped(usage)) + "\n",
+            "synopsis": re.sub(r"^tidemark \S+", lambda match: f"*{match[0]}*", escaped(text.usage)) + "\n",
             "description": "\n".join([*description, markdown(more)]),
-            "options": "\n".join(bold_item(*option) for option in listed_options),
-            "exit status": "\n".join([*(bold_item(code, meaning) for code, meaning in re.findall(r"^  (\d+) +(.*(?:\n {6}.*)*)", codes, re.M)),
+            "options": "\n".join(bold_item(*option) for option in text.options),
+            "exit status": "\n".join([*(bold_item(code, meaning) for code, meaning in text.codes),
                                       paragraph("`tidemark`(1) tells more of each.") + "\n"]),
             "examples": verbatim(examples) if examples else ""})
 
 
-def main(tidemark, scdoc, date, version, commands, configuration, *pages):
-    manual = Manual(tidemark, date, version, (commands, configuration))
+def main(tidemark, scdoc, date, version, *paths):
+    manual = Manual(tidemark, date, version, [Path(path) for path in paths if path.endswith(".md")])
+    pages = [path for path in paths if not path.endswith(".md")]
     sources = {"tidemark.1": manual.program, "tidemark.yaml.5": manual.configuration}
     sources.update({f"tidemark-{name}.1": lambda name=name: manual.command(name) for name in manual.commands})
     given = {Path(page).name: Path(page) for page in pages}

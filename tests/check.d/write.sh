@@ -1,4 +1,4 @@
-# Makes all generated texts anew: the sample and the reference of options, the tables of metrics and messages, the status
+# Makes all generated texts anew: the sample and the reference of options, the reference of commands, the tables of metrics and messages, the status
 # document's guide, the list of dependencies, the tables of versions, what others build on, and the maps.
 say "write: all generated texts"
 
@@ -23,6 +23,7 @@ run_write() {
   before=$(texts)
   write_one $plain/tests/unit/test-config --write
   write_one $plain/tests/unit/test-status-document --write
+  write_one /usr/bin/python3 daemon/manual/write_reference.py $plain/daemon/tidemark docs/commands.md
   write_one /usr/bin/python3 tests/style/check_metrics_docs.py --write
   write_one /usr/bin/python3 tests/style/check_messages.py --write
   write_one /usr/bin/python3 tests/style/check_spdx.py --write

@@ -68,9 +68,8 @@ SAME_EVERYWHERE = ("tidemark bench --plan ",)
 # Blocks that show something else than a command: (page, how the first line begins): why it is not run. Of a screen ("...")
 # the words in capitals are looked for in the program.
 SCREENS = {
-    ("docs/commands.md", "tidemark init           write"): "the list of commands; tests/style/check_command_docs.py holds the pages' sections",
-    ("docs/commands.md", "tidemark.yaml: 2 tables"): "a place with problems that this scene does not have",
-    ("docs/commands.md", "STAGE "): "times of a machine",
+    ("docs/check.md", "tidemark.yaml: 2 tables"): "a place with problems that this scene does not have",
+    ("docs/bench.md", "STAGE "): "times of a machine",
     ("docs/operate.md", "tidemark 0.1.0, up for"): "a gateway that is slow; tests/unit/service/test-service.c holds the words",
     ("docs/operate.md", "GATEWAY "): "a gateway that is slow",
     ("docs/operate.md", "Hot region "): "a region that is hot; tests/prometheus/test_questions.py holds it",
@@ -83,9 +82,9 @@ SCREENS = {
     ("README.md", " topic metrics"): "a drawing",
     ("docs/source-map.md", " Kafka partitions"): "a drawing",
     ("docs/concepts.md", " topic "): "a drawing",
-    ("docs/configuration.md", "[thrift]"): "stunnel's configuration; tests/integration starts one with it",
+    ("docs/connections.md", "[thrift]"): "stunnel's configuration; tests/integration starts one with it",
     ("docs/configuration.md", "[Service]"): "a line of a unit; tests/systemd starts a unit with one",
-    ("docs/configuration.md", "[libdefaults]"): "of Kerberos' library",
+    ("docs/connections.md", "[libdefaults]"): "of Kerberos' library",
     ("docs/security.md", "[Service]"): "of a unit: depends on the host's networks",
     ("docs/security.md", "grant "): "for the HBase shell; tests/integration/test_least_rights.py carries it out",
 }

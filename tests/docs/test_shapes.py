@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of shapes and of steps in docs/configuration.md: each message becomes the readings that its line says.
+"""The tables of shapes and of steps in docs/input.md: each message becomes the readings that its line says.
 
     test_shapes.py BUILD
 """
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/configuration.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/input.md"
 CONFIG = """kafka: {{ brokers: "127.0.0.1:9092", group: shapes, topics: [t] }}
 hbase: {{ gateways: ["127.0.0.1:9090"] }}
 dead_letters: {{ file: letters.jsonl }}
@@ -23,7 +23,7 @@ tables: {{ T: {{ key: [{{ time: epoch_ms }}], columns: {{ family: M, from: "*" }
 
 def lines_of_table(heading: str) -> list[list[str]]:
     """Messages, options and readings of each line; of messages that are cut, none."""
-    part = PAGE.read_text(encoding="utf-8").split(f"\n### {heading}\n")[1].split("\n### ")[0]
+    part = PAGE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
     lines = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| `")]
     return [cells for cells in lines if "..." not in cells[0]]
 

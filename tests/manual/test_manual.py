@@ -80,9 +80,22 @@ class Manual(unittest.TestCase):
         self.assertRegex(program, r"(?m)^EXIT STATUS$")
         self.assertRegex(program, r"(?m)^ +78\n +the configuration is wrong")
         configuration = shown("tidemark.yaml.5")
-        for heading in re.findall(r"^## (.*)$", (ROOT / "docs/configuration.md").read_text(encoding="utf-8"), re.M):
-            self.assertIn(re.sub(r"[`']", "", heading).upper(), configuration.replace("'", ""))
+        plain = re.sub(r"[`'‘’]", "", configuration).upper()
+        for page in ("configuration", "input", "event-time", "tables", "connections", "options"):
+            for heading in re.findall(r"^##? (.*)$", (ROOT / f"docs/{page}.md").read_text(encoding="utf-8"), re.M)[page == "configuration":]:
+                self.assertIn(re.sub(r"[`']", "", heading).upper(), plain)
         self.assertRegex(configuration, r"max_span_messages \(number, 1000\.\.100000000; default 1000000\)")
+
+    def test_the_guides_are_in_the_pages(self):
+        for command, text in (("load", "Resume a load"), ("scan", "converts the given fields and the time range"), ("verify", "Expected cells"),
+                              ("init", "Detected properties"), ("status", "ROWS/CALL")):
+            self.assertIn(text, " ".join(shown(f"tidemark-{command}.1").split()))
+
+    def test_the_reference_is_what_help_prints(self):
+        writer = ROOT / "daemon/manual/write_reference.py"
+        done = subprocess.run([sys.executable, writer, TIDEMARK, ROOT / "docs/commands.md", "--check"], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_nothing_of_markdown_is_left(self):
         for page in sorted(PAGES.glob("*.[15]")):

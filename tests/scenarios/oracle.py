@@ -1,5 +1,5 @@
 """What tables and dead letters must hold after some messages: a plain program, written from what README.md, docs/guarantees.md,
-docs/configuration.md and docs/dead-letters.md promise, and from nothing else.
+docs/dead-letters.md, docs/configuration.md and the pages that it lists promise, and from nothing else.
 
 It knows nothing of batches, lanes or retries: a message becomes rows, or it is bad; of two values of a cell the one of the
 greater time stays, of equal times the one of the later offset of the partition.

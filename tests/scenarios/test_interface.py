@@ -146,12 +146,12 @@ def reference(name: str, begin: str, end: str) -> str:
 
 
 def yaml_keys() -> Iterator[str]:
-    """The tables of docs/configuration.md, which a test of the program holds to its own."""
+    """The tables of docs/options.md, which a test of the program holds to its own."""
     section = ""
-    for line in reference("configuration.md", "<!-- reference begins -->", "<!-- reference ends -->").splitlines():
-        if line.startswith("### "):
-            section = line[4:]
-        row = re.match(r"\| `(\S+)` \| (.*?) \|", line)
+    for line in reference("options.md", "<!-- reference begins -->", "<!-- reference ends -->").splitlines():
+        if line.startswith("## "):
+            section = line[3:]
+        row = re.match(r"\| <a id=\S+</a>`(\S+)` \| (.*?) \|", line)
         if row:
             words = re.findall(r"`([^`]+)`", row[2]) if row[2].startswith("one of") else []
             yield f"{section}: {row[1]}" + (f" = {' '.join(words)}" if words else "")

@@ -11,12 +11,13 @@ from source_text import Findings, files_below, line_of, listed_files, project_ro
 
 LONG = 120  # lines of a page above which a reader needs a list of its sections
 # Made by programs, with figures that other pages quote, or with no sections to choose from.
-GENERATED = {"docs/performance.md", "docs/messages.md"}
+GENERATED = {"docs/performance.md", "docs/messages.md", "docs/options.md"}
 
 _BLOCK = re.compile(r"^ *```.*?^ *```", re.M | re.S)
 _MADE = re.compile(r"<!-- [^>]*begin.*?<!-- [^>]*end[^>]*-->", re.S)
 _CODE = re.compile(r"`[^`]*`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 _HEADING = re.compile(r"^(#+) (.*)$", re.M)
 _FIGURE = re.compile(r"(?<![\w.,])\d[\d,.]*\s(?:us|(?:thousand\s)?(?:readings|rows)/s)\b")
 
@@ -43,8 +44,8 @@ def check_links(findings, path, text):
         target = (path.parent / name).resolve() if name else path
         if not target.exists():
             findings.add(path, line_of(text, found.start()), f"no file '{name}'")
-        elif place and target.suffix == ".md" and place not in headings(read(target)):
-            findings.add(path, line_of(text, found.start()), f"'{name or path.name}' has no heading '#{place}'")
+        elif place and target.suffix == ".md" and place not in headings(read(target)) + _ANCHOR.findall(read(target)):
+            findings.add(path, line_of(text, found.start()), f"'{name or path.name}' has no heading or anchor '#{place}'")
 
 
 def check_contents(findings, path, text):

@@ -19,8 +19,8 @@ PLACES = {
     "tests/unit/commands/init/test-proposal.c": "what init writes for it, such as on_bad_reading",
     "tests/fault/program/test-dead-letter-replay.c": "a bad message of it, from its dead letter to its rows",
     "tests/formats/agree.py": "another decoder that reads the same",
-    "docs/configuration.md": "what a message of it looks like",
-    "docs/commands.md": "what init and simulate make of it",
+    "docs/input.md": "what a message of it looks like",
+    "docs/init.md": "how init reads samples of it",
 }
 
 

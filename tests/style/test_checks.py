@@ -287,18 +287,18 @@ class CommandDocs(Project):
         super().setUp()
         self.write("daemon/commands/read.c", SOURCE_OF_COMMAND)
 
-    def test_the_section_agrees(self):
-        self.write("docs/commands.md", "## read\n`--limit` ends it.\n")
+    def test_the_text_agrees(self):
+        self.write("docs/read.md", "# Rows\n## tidemark read\n`--limit` ends it.\n## Others\nprogram --other\n")
         self.assert_clean("command_docs")
 
-    def test_options_left_out_or_made_up(self):
-        self.write("docs/commands.md", "## read\n`--limits` ends it.\n## other\n`--limit` is not here.\n")
-        self.assert_finds("command_docs", "read.c:3: '--limit' is not told in the section 'read'",
-                          "commands.md:2: no command has an option '--limits'", "2 findings")
+    def test_an_option_that_is_not_there(self):
+        self.write("docs/read.md", "# tidemark read\n\n`--limits` ends it.\n## More\n`--limit`, `--more`\n")
+        self.assert_finds("command_docs", "read.md:3: no command has an option '--limits'",
+                          "read.md:5: no command has an option '--more'", "2 findings")
 
-    def test_commands_without_a_section(self):
-        self.write("docs/commands.md", "## other\n")
-        self.assert_finds("command_docs", "'read' has no section '## read'")
+    def test_commands_without_a_text(self):
+        self.write("docs/commands.md", "## read\n")
+        self.assert_finds("command_docs", "'read' has no text with the heading 'tidemark read'", "1 finding")
 
 
 class ExitCodes(Project):
@@ -629,8 +629,8 @@ class Documents(Project):
         self.write("README.md", "[b](docs/b.md#the-key-and-more) [c](https://example.com/x#y)\n```text\n[no](gone.md)\n```\n")
         self.assert_clean("documents")
         self.write("docs/a.md", "text\n[b](b.md#the-keys) [c](c.md) [d](#here)\n")
-        self.assert_finds("documents", "docs/a.md:2: 'b.md' has no heading '#the-keys'", "docs/a.md:2: no file 'c.md'",
-                          "docs/a.md:2: 'a.md' has no heading '#here'", "3 findings")
+        self.assert_finds("documents", "docs/a.md:2: 'b.md' has no heading or anchor '#the-keys'", "docs/a.md:2: no file 'c.md'",
+                          "docs/a.md:2: 'a.md' has no heading or anchor '#here'", "3 findings")
 
     def test_a_long_page_lists_its_sections(self):
         page = "# A\n\n- [One](#one)\n\n## One\n" + "line\n" * 130

@@ -491,7 +491,7 @@ tide_init_draft_notes(const TideInitDraft *draft)
                                     draft->proposal.decode->layout.each == NULL
                                         ? ""
                                         : ", or make one of them the column ('qualifier'; see JSON in "
-                                          "docs/configuration.md)"));
+                                          "docs/input.md)"));
   g_autoptr(GPtrArray) fields = key_fields(draft);
   g_autofree char *unsure = tide_guess_key_unsure(draft->survey, fields, draft->candidates);
   g_autofree char *said = join_shown(fields, "--key ", " ");

@@ -262,7 +262,7 @@ tide_init_proposal_print(const TideInitProposal *proposal, guint n_messages)
   g_autofree char *head = g_strdup_printf(
       "The configuration of tidemark, proposed by 'tidemark init' from %u message%s. Other options have their "
       "default: 'tidemark check --print-defaults' shows every option. 'tidemark check' checks everything; "
-      "docs/configuration.md describes tables.",
+      "docs/tables.md describes tables.",
       n_messages, n_messages == 1 ? "" : "s");
   return tide_config_print_filled(head, (const TideConfigFill *)(gpointer)fills->data);
 }

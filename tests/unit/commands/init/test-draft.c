@@ -336,7 +336,7 @@ TEST("/draft/each")
   g_autoptr(GPtrArray) notes = tide_init_draft_notes(&fixture.draft);
   g_assert_cmpuint(notes->len, ==, 1);
   g_assert_true(g_str_has_prefix(notes->pdata[0], "2 values would be overwritten"));
-  g_assert_nonnull(strstr(notes->pdata[0], "('qualifier'; see JSON in docs/configuration.md)"));
+  g_assert_nonnull(strstr(notes->pdata[0], "('qualifier'; see JSON in docs/input.md)"));
   end(&fixture);
 }
 

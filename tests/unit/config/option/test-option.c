@@ -573,7 +573,7 @@ static void
 check_reference_has(const TideConfigGroup *group, const TideConfigOption *option)
 {
   g_autofree char *reference = tide_config_print_reference();
-  g_autofree char *row = g_strdup_printf("| `%s` |", option->name);
+  g_autofree char *row = g_strdup_printf("</a>`%s` |", option->name);
 
   if (*group->path != '\0' && strstr(reference, row) == NULL)
     g_error("the reference does not have '%s.%s'", group->path, option->name);
