@@ -4,6 +4,8 @@
 HELD_ELSEWHERE = {
     "promql": "tests/prometheus/test_prometheus.py evaluates each on a real Prometheus",
     "xml": "tests/bench/sections/section_cost.py starts the real HBase with it",
+    "java": "tests/integration/test_other_programs.py runs it on the real HBase",
+    "python": "tests/integration/test_other_programs.py runs it on the real HBase",
     "nft": "tests/style/check_firewall.py has nft check them",
 }
 
@@ -14,6 +16,7 @@ PAGES_HELD_ELSEWHERE = {
 
 # Programs that are not run.
 PROGRAMS_NOT_RUN = {
+    "thrift": "tests/integration/test_other_programs.py runs it",
     "./demo": "it is a stage of ./check --long by itself",
     "./check": "this test is a part of it",
     "sed": "it edits the operator's copy of the alert rules",
@@ -85,6 +88,10 @@ SCREENS = {
     ("docs/connections.md", "[thrift]"): "stunnel's configuration; tests/integration starts one with it",
     ("docs/configuration.md", "[Service]"): "a line of a unit; tests/systemd starts a unit with one",
     ("docs/connections.md", "[libdefaults]"): "of Kerberos' library",
+    ("docs/other-programs.md", '{"host"'): "readings that tests/integration/test_other_programs.py sends",
+    ("docs/other-programs.md", "server1 1426535612045"): "tests/integration/test_other_programs.py compares it with what the programs print",
+    ("docs/other-programs.md", "val configuration"): "Spark is several times larger than all that the tests use",
+    ("docs/other-programs.md", "CREATE VIEW"): "Phoenix does not run in the tests; tests/integration/test_other_programs.py decodes by its types",
     ("docs/security.md", "[Service]"): "of a unit: depends on the host's networks",
     ("docs/security.md", "grant "): "for the HBase shell; tests/integration/test_least_rights.py carries it out",
 }

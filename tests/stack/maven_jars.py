@@ -28,7 +28,7 @@ RETRY_DELAYS_S = (3, 10, 30)
 DOWNLOAD_SIZE = {**{f"hbase-{release}": "about 80 MB" for release in ("1.4", "2.0", "2.2", "2.4")},
                  "kafka": "about 45 MB", "kafka-3.7": "about 40 MB", "kafka-2.8": "about 35 MB", "hbase": "about 110 MB", "bench-java": "about 75 MB", "bench-flink": "about 175 MB",
                  "bench-import-tsv": "about 95 MB",
-                 "schema-registry": "about 140 MB", "debezium": "about 23 MB"}
+                 "schema-registry": "about 140 MB", "debezium": "about 23 MB", "phoenix": "about 9 MB"}
 
 
 class JarError(Exception):
