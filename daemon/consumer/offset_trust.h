@@ -1,5 +1,5 @@
 /* Decides if an offset can be trusted: from what the brokers report and what this process knows, returns where to
- * continue reading, or why the partition is halted for an operator. docs/internals.md, "May this offset be trusted?",
+ * continue reading, or why the partition is halted for an operator. docs/internals.md, "Can this offset be trusted?",
  * has the rules.
  *
  * Pure functions. */

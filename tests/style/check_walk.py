@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds that each function that docs/internals.md names in a file is defined in that file, that each step of the walk from poll
-to commit names exactly one, and that its table of threads has those that there are.
+"""Holds that each file that docs/internals.md names exists, that each function that it names in a file is defined there, that each
+step of the walk from poll to commit names exactly one, and that its table of threads has those that there are.
 
     check_walk.py [ROOT]
 
@@ -9,7 +9,7 @@ A function is named as `function()` in `folder/file.c`.
 import re
 import sys
 
-from source_text import Findings, code_only, files_below, line_of, project_root, read
+from source_text import Findings, code_only, files_below, line_of, listed_files, project_root, read
 
 DOCUMENT = "docs/internals.md"
 SECTION = "One message, from poll to commit"
@@ -18,6 +18,7 @@ N_STEPS_MAX = 15
 _THREAD = re.compile(r'(?:tide_thread_start\(|thread_name = |g_strdup_printf\()"(tide-[a-z]+)')
 _ROW = re.compile(r"^\| `(tide-[a-z]+)(?:-N)?` \|", re.M)
 _NAMED = re.compile(r"`(\w+)\(\)`\s+in\s+`([\w/]+\.c)`")
+_FILE = re.compile(r"`([\w/]+\.[ch])`")
 
 
 def defines(path, function):
@@ -42,6 +43,10 @@ def main():
     for named in _NAMED.finditer(text):
         if not defines(root / named[2], named[1]):
             findings.add(document, line_of(text, named.start()), f"'{named[2]}' does not define {named[1]}()")
+    paths = [str(path) for path in listed_files(root)]
+    for named in _FILE.finditer(text):
+        if not any(f"/{path}".endswith(f"/{named[1]}") for path in paths):
+            findings.add(document, line_of(text, named.start()), f"no file '{named[1]}'")
     check_threads(findings, root, document, text)
     section = re.search(rf"^## {SECTION}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     steps = list(re.finditer(r"^(\d+)\. (.*?)(?=^\d+\. |^\S|\Z)", section[1], re.M | re.S)) if section else []

@@ -406,7 +406,8 @@ class Walk(Project):
         self.walk("1. `tide_poll()` in `daemon/kafka/source.c`", "2. `read_one()` in `daemon/kafka/source.c`",
                   "3. `gone()` in `daemon/kafka/source.c`", after="`tide_poll()` in `daemon/gone.c`\n")
         self.assert_finds("walk", "internals.md:6: 'daemon/kafka/source.c' does not define read_one()", "define gone()",
-                          "internals.md:9: 'daemon/gone.c' does not define tide_poll()", "3 findings")
+                          "internals.md:9: 'daemon/gone.c' does not define tide_poll()", "internals.md:9: no file 'daemon/gone.c'",
+                          "4 findings")
 
     def test_threads_are_those_that_there_are(self):
         self.write("daemon/kafka/watch.c", 'tide_thread_start("tide-watch", run, watch);\nname = g_strdup_printf("tide-writer-%u", i);\n')
