@@ -271,11 +271,11 @@ TideBottleneckVerdict
 tide_restart_judge(const TideBottleneckFacts *facts)
 {
   if (facts->held_partitions > 0) {
-    g_autofree char *held =
-        tide_count_of((guint64)facts->held_partitions, "partition has a held offset", "partitions have held offsets");
+    g_autofree char *held = tide_count_of((guint64)facts->held_partitions, "partition has a deferred offset",
+                                          "partitions have deferred offsets");
     return (TideBottleneckVerdict){
-        .why = g_strdup_printf("%s: messages after it would be read and written again, without loss; see 'held' of "
-                               "each partition for how long",
+        .why = g_strdup_printf("%s: messages after it would be read and written again, without loss; see "
+                               "'commit_deferred' of each partition for how long",
                                held)};
   }
   if (facts->in_flight_messages == 0)

@@ -253,7 +253,7 @@ TEST("/bottleneck/restart")
   facts.gateways_up = 0;
   assert_restart(&facts, TRUE, "nothing is in flight");
   facts.held_partitions = 1;
-  assert_restart(&facts, FALSE, "1 partition has a held offset: messages after it would be read and written again");
+  assert_restart(&facts, FALSE, "1 partition has a deferred offset: messages after it would be read and written again");
   facts.held_partitions = 0;
   facts.in_flight_messages = 1;
   assert_restart(&facts, FALSE, "1 message is in flight, and the stop may not write it within 30 s");
