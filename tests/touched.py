@@ -75,6 +75,9 @@ SCENES = {
 # What a file's kind makes the tests of: (pattern of paths, pattern of tests).
 READERS = [
     (r"(README|CONTRIBUTING)\.md|docs/.*\.md", r"docs|docs-blocks|first-hour"),
+    (r"docs/(configuration|input|event-time|tables|options|keys-in-other-languages|dead-letters)\.md",
+     r"shapes|config|key-vectors|message-dead-letters"),
+    (r"docs/(metrics|monitoring)\.md", r"prometheus"),
     (r"config/examples/.*|tests/examples/.*", r"examples"),
     (r"config/prometheus/.*", r"prometheus|alert-rules"),
     (r"systemd/.*", r"unit-life|install|tidemark.*\.service"),

@@ -1,5 +1,5 @@
 """What commands must answer, as plain filters and counts over the rows that the oracle makes: which rows a question shows, and what
-`verify` says of a store. Written from docs/commands.md."""
+`verify` says of a store. Written from docs/verify.md."""
 from __future__ import annotations
 
 from collections import Counter

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds what joins the documents: each link leads to a file and a heading, a long page lists its sections, and a measured figure
-stands on one page.
+"""Holds what joins the documents: each link leads to a file and a heading, each page that the program names exists, a long page
+lists its sections, and a measured figure stands on one page.
 
     check_documents.py ROOT
 """
@@ -18,6 +18,7 @@ _MADE = re.compile(r"<!-- [^>]*begin.*?<!-- [^>]*end[^>]*-->", re.S)
 _CODE = re.compile(r"`[^`]*`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+_NAMED_PAGE = re.compile(r"docs/[\w-]+\.md")
 _HEADING = re.compile(r"^(#+) (.*)$", re.M)
 _FIGURE = re.compile(r"(?<![\w.,])\d[\d,.]*\s(?:us|(?:thousand\s)?(?:readings|rows)/s)\b")
 
@@ -48,6 +49,16 @@ def check_links(findings, path, text):
             findings.add(path, line_of(text, found.start()), f"'{name or path.name}' has no heading or anchor '#{place}'")
 
 
+def check_named_pages(findings, root):
+    """The pages in texts and comments of the program, its configuration and its units."""
+    for path in listed_files(root):
+        if path.parts[0] in ("daemon", "config", "thrift", "systemd") and path.suffix not in (".md", ".desc"):
+            text = read(root / path)
+            for found in _NAMED_PAGE.finditer(text):
+                if not (root / found[0]).is_file():
+                    findings.add(root / path, line_of(text, found.start()), f"no file '{found[0]}'")
+
+
 def check_contents(findings, path, text):
     first = re.search(r"^## ", blank(text, _BLOCK), re.M)
     if text.count("\n") <= LONG or first is None:
@@ -66,6 +77,7 @@ def main():
     documents = [path for path in files_below(root, ("docs",), (".md",)) if str(path.relative_to(root)) not in GENERATED]
     for path in pages:
         check_links(findings, path, read(path))
+    check_named_pages(findings, root)
     for path in documents:
         text = read(path)
         check_contents(findings, path, text)

@@ -633,6 +633,13 @@ class Documents(Project):
         self.assert_finds("documents", "docs/a.md:2: 'b.md' has no heading or anchor '#the-keys'", "docs/a.md:2: no file 'c.md'",
                           "docs/a.md:2: 'a.md' has no heading or anchor '#here'", "3 findings")
 
+    def test_pages_that_the_program_names_exist(self):
+        self.write("docs/b.md", "# B\n")
+        self.write("daemon/a.c", '"see docs/b.md"\n')
+        self.assert_clean("documents")
+        self.write("daemon/a.c", '"see docs/b.md"\n/* docs/gone.md */\n')
+        self.assert_finds("documents", "daemon/a.c:2: no file 'docs/gone.md'", "1 findings")
+
     def test_a_long_page_lists_its_sections(self):
         page = "# A\n\n- [One](#one)\n\n## One\n" + "line\n" * 130
         self.write("docs/a.md", page)
