@@ -98,7 +98,7 @@ class NullGateway:
 def run_on_null_gateway(bench: Bench, topic: str, tables: Mapping[str, Any], changes: Optional[Mapping[str, Any]] = None,
                         gateway_options: Sequence[str] = (), cpus: Optional[set[int]] = None,
                         gateway_cpus: Optional[set[int]] = None, n_gateways: int = 1) -> DaemonRun:
-    """Start to end of a daemon that reads the whole topic, against gateways that say yes."""
+    """Start to end of a daemon that reads the whole topic, against null gateways."""
     readings = bench.readings_of(topic)
     gateways = [NullGateway(bench, gateway_options, gateway_cpus) for _ in range(n_gateways)]
     config = config_of(bench, topic, [gateway.address for gateway in gateways], tables, changes)

@@ -11,7 +11,7 @@ from typing import Any, Callable, TypeVar
 
 T = TypeVar("T")
 
-# A turn in which others had more of the machine is run once more. An idle system's own work is below a hundredth of it.
+# A turn in which other processes used more of the machine than this is repeated. An idle system uses less than a hundredth.
 DISTURBED_SHARE = 0.05
 MAX_REPEATS = 2
 
@@ -51,14 +51,14 @@ def _own_s() -> float:
 
 
 def others_share(before: Look, after: Look) -> float:
-    """What others had of all the machine's cores, from one look to the next."""
+    """Share of all cores that other processes used between two samples."""
     others_s = (after.busy_s - before.busy_s) - (after.own_s - before.own_s) + (after.stolen_s - before.stolen_s)
     return max(others_s, 0.0) / ((after.wall_s - before.wall_s) * (os.cpu_count() or 1))
 
 
 @dataclass
 class Turns:
-    """Runs turns, those that were disturbed again, and tells how still the machine was."""
+    """Runs turns, repeats disturbed ones, and reports what other processes used."""
 
     look: Callable[[], Look] = look
     max_repeats: int = MAX_REPEATS
@@ -79,7 +79,7 @@ class Turns:
 
     @property
     def disturbed(self) -> int:
-        """Turns that count although others had more than they may: each repeat was the same."""
+        """Turns that count although they were disturbed, because each repeat was, too."""
         return sum(share > DISTURBED_SHARE for share in self.shares)
 
     def facts(self) -> dict[str, Any]:
@@ -88,5 +88,5 @@ class Turns:
     def text(self) -> str:
         if not self.shares:
             return "no turns"
-        return (f"{len(self.shares)} turns; others had {statistics.median(self.shares):.1%} of the machine "
-                f"({min(self.shares):.1%}..{max(self.shares):.1%}), {self.repeated} were repeated, {self.disturbed} stayed disturbed")
+        return (f"{len(self.shares)} turns; other processes used {statistics.median(self.shares):.1%} of the machine "
+                f"({min(self.shares):.1%}..{max(self.shares):.1%}), repeated turns: {self.repeated}, still disturbed: {self.disturbed}")

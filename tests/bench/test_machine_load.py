@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns that others disturbed are run again, and what this process and its children use is not taken for others'."""
+"""Disturbed turns are repeated, and what this process and its children use does not count as another process's use."""
 import os
 import subprocess
 import sys
@@ -35,7 +35,7 @@ class MachineLoad(unittest.TestCase):
         turns, results = self.run_turns(0.3, 0.01)
         self.assertEqual(results, [1])
         self.assertEqual((turns.repeated, turns.disturbed, len(turns.shares)), (1, 0, 1))
-        self.assertIn("1 were repeated, 0 stayed disturbed", turns.text())
+        self.assertIn("repeated turns: 1, still disturbed: 0", turns.text())
 
     def test_it_gives_up_and_says_so(self):
         turns, results = self.run_turns(*[0.3] * (MAX_REPEATS + 1))

@@ -23,7 +23,7 @@ class Performance(unittest.TestCase):
         self.assertIn("## 1.2.3\n\n2026-11-26 12:00 UTC; a | b, 2 cores; tidemark 1.2.3 (abc)", text)
         self.assertIn("| CPU / kcat | 2.5 (2..3) | at most 2.6 |\n", text)
         self.assertIn("| what | us |\n|---|---|\n| a\\|b | 1,234 |\n| c | 0.123 |\n", text)
-        self.assertIn("What it costs. 2 turns; others had 1.5% of the machine, 2.0% at the most; 1 was run again, 0 stayed disturbed.", text)
+        self.assertIn("What it costs. 2 turns; other processes used 1.5% of the machine, at most 2.0%; repeated turns: 1, still disturbed: 0.", text)
 
     def test_what_was_not_reached_is_said(self):
         self.assertIn("| 2.5 (2..3) | at most 2: **not reached** |", chapter("1.2.3", [measured(at_most=2)]))
@@ -40,9 +40,9 @@ class Performance(unittest.TestCase):
         earlier = measured("read")
         earlier["machine"] = {**earlier["machine"], "tidemark": "tidemark 1.2.3 (aaa), librdkafka 2.0.2"}
         text = chapter("1.2.3", [measured("client"), earlier, measured("cost")])
-        self.assertEqual(text.count("stayed disturbed. Measured with tidemark 1.2.3 (aaa).\n"), 1)
-        self.assertIn("### read\n\nWhat it costs. 2 turns; others had 1.5% of the machine, 2.0% at the most; 1 was run again, 0 stayed "
-                      "disturbed. Measured with", text)
+        self.assertEqual(text.count("still disturbed: 0. Measured with tidemark 1.2.3 (aaa).\n"), 1)
+        self.assertIn("### read\n\nWhat it costs. 2 turns; other processes used 1.5% of the machine, at most 2.0%; repeated turns: 1, still "
+                      "disturbed: 0. Measured with", text)
 
     def test_other_releases_stay(self):
         first = put("", "0.1.0", "## 0.1.0\n\nold\n")

@@ -12,7 +12,7 @@ from bench_setup import REFUSED_ABOVE_BYTES, Bench
 from daemon_run import tables_config
 from real_gateway import MACHINES, SPLITS, Written, daemon_writes, fresh_tables
 
-TITLE = "a backlog with little memory, and one of which HBase refuses messages"
+TITLE = "a backlog with little memory, and one with messages that HBase refuses"
 
 READINGS = 100_000
 METRICS = 10
@@ -57,7 +57,7 @@ def run(bench: Bench, report: Report) -> None:
             report.ratio(f"readings/s, {case.name} / the default",
                          [default.seconds / one.seconds for one, default in zip(done, base)], at_least=case.at_least)
         rows.append([case.name, spread([n / one.seconds / 1000 for one in done], 1), spread([one.cpu_s * 1e6 / n for one in done])])
-    report.table(f"Readings of {METRICS} metrics to METRIC and CURRENT_METRIC, {MACHINES} machines, a real HBase beside",
+    report.table(f"Readings of {METRICS} metrics to METRIC and CURRENT_METRIC, {MACHINES} devices, a real HBase",
                  ["backlog", "k readings/s", "us CPU/reading"], rows)
 
 

@@ -48,7 +48,7 @@ def run(bench: Bench, report: Report) -> None:
         report.ratio(f"CPU per reading of {counted(metrics, 'metrics')}, both tables / kcat",
                      [one.cpu_us_per_reading / floor for one, floor in zip(runs["METRIC + CURRENT_METRIC"], kcat)],
                      at_most=at_most)
-    report.table(f"CPU of the whole process; {MACHINES} machines in turns, batch.latest_window at its default",
+    report.table(f"CPU of the whole process; readings of {MACHINES} devices in turn, batch.latest_window at its default",
                  ["what", "us CPU/reading", "k readings/s", "k readings/CPU s", "rows/reading", "rows/call", "MiB peak"], rows)
     _one_core(bench, report)
 

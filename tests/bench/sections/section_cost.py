@@ -12,7 +12,7 @@ from bench_report import Report, spread
 from bench_setup import Bench
 from section_end_to_end import KINDS, Run, all_turns, contenders_of, paired
 
-TITLE = "CPU of the whole machine for a reading: tidemark beside programs in Java and Flink SQL, on one stack with the same settings"
+TITLE = "CPU of the whole machine per reading: tidemark, a Java program and Flink SQL, on one stack with the same settings"
 
 # docs/benchmarks.md, "Gateway and HBase settings": HBase's are for all contenders, the gateway's for those that use one.
 RECOMMENDED_HBASE = {"hbase.hregion.compacting.memstore.type": "BASIC"}
@@ -29,10 +29,10 @@ def run(bench: Bench, report: Report) -> None:
     recommended = dataclasses.replace(bench, directory=bench.directory / "recommended", hbase_settings=RECOMMENDED_HBASE,
                                       hbase_jvm_flags=RECOMMENDED_HBASE_JVM, _stack=None, _topics={})
     recommended.directory.mkdir(parents=True, exist_ok=True)
-    _measure(bench, report, "as they come", {})
+    _measure(bench, report, "default", {})
     bench.stop()
     try:
-        _measure(recommended, report, "as recommended", RECOMMENDED_GATEWAY)
+        _measure(recommended, report, "recommended", RECOMMENDED_GATEWAY)
     finally:
         recommended.stop()
 
@@ -47,7 +47,7 @@ def _measure(bench: Bench, report: Report, settings: str, gateway: Mapping[str, 
         rows.append([name, spread([one.machine_us_per_reading for one in done], 1),
                      statistics.median(one.cpu_us_per_reading for one in done),
                      *(statistics.median(one.service_us_per_reading(kind) for one in done) for kind in KINDS)])
-    report.table(f"Settings {settings}; CPU us for each reading", ["contender", "whole machine", "client", *KINDS], rows)
+    report.table(f"{settings.capitalize()} settings, CPU us per reading", ["contender", "whole machine", "client", *KINDS], rows)
     for name, beside, at_most in ASKED:
-        report.ratio(f"whole machine's CPU, settings {settings}, {name} / {beside}",
+        report.ratio(f"whole machine's CPU, {settings} settings, {name} / {beside}",
                      paired(runs, name, beside, "machine_us_per_reading"), at_most=at_most)

@@ -24,7 +24,7 @@ from real_gateway import MACHINES, SPLITS, fresh_tables
 from stack import Stack
 from stack_services import Gateway
 
-TITLE = "real Kafka and HBase, 10 metrics a reading, METRIC and CURRENT_METRIC, beside programs in Java, Flink SQL and Python"
+TITLE = "real Kafka and HBase, 10 metrics per reading, METRIC and CURRENT_METRIC: tidemark and programs in Java, Flink SQL and Python"
 
 READINGS = 150_000
 METRICS = 10
@@ -234,7 +234,7 @@ def _print_table(report: Report, runs: Mapping[str, list[Run]]) -> None:
                      statistics.median(paired(runs, name, "java", "readings_per_s")),
                      *(statistics.median(sum(one.busy_cores[part] for part in parts) for one in done)
                        for parts in services.values())])
-    report.table(f"{MACHINES} machines in turns, {len(SPLITS) + 1} regions a table; warm; 'cores' are how many were busy",
+    report.table(f"readings of {MACHINES} devices in turn, {len(SPLITS) + 1} regions per table; warm; 'cores' are how many were busy",
                  ["contender", "k readings/s", "us client CPU/reading", "times java", "kafka cores", "hbase cores",
                   "gateway cores"], rows)
 

@@ -20,7 +20,7 @@ from daemon_run import await_metrics, config_of, null_gateway, start_daemon, tab
 from measured_process import MeasuredProcess, cpu_s_of
 from paced_daemon import Load, Samples, Stream, percentile, recorded_latencies_ms, send
 
-TITLE = "1 to 16 daemons of one group, 256 partitions, gateways that say yes: cost of a reading, and of a rebalance"
+TITLE = "1 to 16 daemons of one group, 256 partitions, null gateways: cost of a reading, and of a rebalance"
 
 SIZES = (1, 2, 4, 8, 16)
 PARTITIONS = 256
@@ -194,8 +194,8 @@ def _costs(bench: Bench) -> list[Cost]:
 def _report_costs(bench: Bench, report: Report) -> None:
     turns = [bench.turns.run(lambda: _costs(bench)) for _ in range(bench.runs)]
     by_size = list(zip(*turns))
-    report.table(f"{RATE_EACH:,} readings/s of 10 metrics for each daemon, METRIC and CURRENT_METRIC, {PARTITIONS} partitions in all",
-                 ["daemons", "us CPU/reading", "less when idle", "rows/call", "broker's us/reading"],
+    report.table(f"{RATE_EACH:,} readings/s of 10 metrics per daemon, METRIC and CURRENT_METRIC, {PARTITIONS} partitions in all",
+                 ["daemons", "us CPU/reading", "without idle CPU", "rows/call", "broker's us/reading"],
                  [[str(size), spread([one.us_per_reading for one in costs]), spread([one.us_less_idle for one in costs]),
                    spread([one.rows_per_call for one in costs], 1), spread([one.broker_us_per_reading for one in costs])] for size, costs in zip(SIZES, by_size)])
     report.ratio(f"cost of a reading, {SIZES[-1]} daemons / {SIZES[0]}",
@@ -250,7 +250,7 @@ def _report_changes(bench: Bench, report: Report) -> None:
                 rows.append([f"{assignment}, of {one.size} one {one.what}", int(max(waits)), int(max(calm)), 100 * late,
                              statistics.fmean(waits) - statistics.fmean(calm), percentile(waits, 0.5), one.cpu_s, one.handed_back])
         record.unlink()
-    report.table(f"{WAITING_EACH} readings/s of 1 metric for each daemon, METRIC, {PARTITIONS} partitions, {WAITING_S:.0f} s around each "
+    report.table(f"{WAITING_EACH} readings/s of 1 metric per daemon, METRIC, {PARTITIONS} partitions, {WAITING_S:.0f} s around each "
                  f"change; librdkafka {newer_librdkafka.VERSION}",
                  ["change", "longest wait ms", "else", f"% later than {LATE_MS} ms", "ms later on average", "p50 ms", "more CPU s",
                   "handed back"], rows)

@@ -137,5 +137,5 @@ def run(bench: Bench, report: Report) -> None:
         if beside_kcat:
             report.ratio(f"cost of a reading, {what}, beside kcat's own growth",
                          growth_of(growth_of(small.kcat_us, large.kcat_us), ours), at_most=AT_MOST)
-    report.table(f"Null gateway, METRIC and CURRENT_METRIC unless tables grow, {RATE:,} readings of 10 metrics a second",
+    report.table(f"Null gateway, METRIC and CURRENT_METRIC unless tables grow, {RATE:,} readings/s of 10 metrics",
                  ["how many", "us CPU/reading", "kcat's", "rows/call", "MiB resident"], rows)

@@ -31,8 +31,8 @@ def run(bench: Bench, report: Report) -> None:
     config.write_text(json.dumps(config_of(bench, topic, [bench.stack().gateways[0].address], tables)), encoding="utf-8")
     scan = measured(bench, rows, [bench.tidemark, "scan", "-c", config, "METRIC", "-f", "json"])
     way = _along_the_way(scan)
-    report.table(f"METRIC has {rows:,} rows of a cell, written at {written.rows_per_s / 1000:,.1f} k rows/s, read at "
-                 f"{scan.rows_per_s / 1000:,.1f} k rows/s; MiB resident after so much of the time",
+    report.table(f"METRIC has {rows:,} rows of one cell, written at {written.rows_per_s / 1000:,.1f} k rows/s, read at "
+                 f"{scan.rows_per_s / 1000:,.1f} k rows/s; MiB resident after each share of the time",
                  ["reader", *(f"{100 * (part + 1) // PARTS} %" for part in range(PARTS)), "at most"],
                  [["scan -f json", *way, scan.peak_bytes / (1 << 20)]])
     report.ratio("resident memory of scan, at the end / after a tenth of the rows", [way[-1] / way[0]], at_most=AT_MOST)

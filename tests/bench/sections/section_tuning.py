@@ -65,7 +65,7 @@ def run(bench: Bench, report: Report) -> None:
         rows.append([name, spread([bench.readings_of(topic) / one.seconds / 1000 for one in done], 1), spread(beside),
                      int(statistics.median(one.rows / one.calls for one in done)),
                      statistics.median(one.cpu_s * 1e6 / bench.readings_of(topic) for one in done)])
-    report.table(f"Readings of {METRICS} metrics to METRIC and CURRENT_METRIC, {MACHINES} machines, a real HBase beside",
+    report.table(f"Readings of {METRICS} metrics to METRIC and CURRENT_METRIC, {MACHINES} devices, a real HBase",
                  ["setting", "k readings/s", "times the defaults", "rows/call", "us CPU/reading"], rows)
 
 
