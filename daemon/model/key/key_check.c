@@ -1,10 +1,10 @@
-/* Holds the parts of a compiled key against each other. */
+/* Checks the parts of a compiled key against each other. */
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
 #include "util/error.h"
 
-/* A key is taken apart from the left, as long as each field of variable width is delimited, then from the
- * right: behind one that is not, everything must be of fixed width. */
+/* Decoding splits a key from the left as long as fields of variable width are delimited, then from the right: after one
+ * that is not delimited, all parts must have a fixed width. */
 static gboolean
 check_ends_can_be_told(const TideRowKey *key, gsize *ret_bad_part, GError **error)
 {
@@ -36,7 +36,7 @@ conditions_equal(const TideCondition *one, const TideCondition *other)
   return TRUE;
 }
 
-/* Where only one of two parts has defaults, the other rejects what these are for. */
+/* If only one of two parts has defaults, the other part rejects the readings that need them. */
 static gboolean
 defaults_agree(const TideKeyPart *one, const TideKeyPart *other)
 {
@@ -61,7 +61,7 @@ is_exact(const TideKeyPart *part)
          part->value.spelling.text_case == TIDE_CASE_AS_IS && !part->value.spelling.strip_spaces;
 }
 
-/* Whether two FIELD parts take the same of a value, though they may write it otherwise: backwards, escaped. */
+/* Whether two FIELD parts keep the same bytes of a value, though one may write them reversed or escaped. */
 static gboolean
 is_same_form(const TideKeyPart *one, const TideKeyPart *other)
 {
@@ -73,7 +73,7 @@ is_same_form(const TideKeyPart *one, const TideKeyPart *other)
          one->value.greatest == other->value.greatest;
 }
 
-/* Whether whole numbers keep their value in the FIELD part @part, though perhaps not their zeros in front. */
+/* Whether integers keep their value in the FIELD part @part, possibly without their leading zeros. */
 static gboolean
 keeps_integers(const TideKeyPart *part)
 {
@@ -82,8 +82,8 @@ keeps_integers(const TideKeyPart *part)
   return !part->value.cut && (part->fixed_bytes == 0 || part->value.pad_byte != '-');
 }
 
-/* Whether what the FIELD part @part writes follows from what @source, another part of the field, holds. @by_number: of
- * @part only the number counts. */
+/* Whether the bytes of the FIELD part @part follow from those of @source, another part of the field. @by_number: only
+ * the number in @part matters. */
 static gboolean
 follows_from(const TideKeyPart *part, const TideKeyPart *source, gboolean by_number)
 {
@@ -137,7 +137,7 @@ is_time_stored(const TideRowKey *key, const TideKeyPart *input)
   return FALSE;
 }
 
-/* Of a HASH or SALT part, by what the key holds of its inputs. */
+/* Sets is_alike and is_repeatable of a HASH or SALT part, from the parts of the key that contain its inputs. */
 static gboolean
 check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
 {
@@ -191,7 +191,7 @@ check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
   return TRUE;
 }
 
-/* A clock that shows an hour twice tells moments apart only where something else does, too. */
+/* A local time that repeats an hour distinguishes moments only together with another part. */
 static gboolean
 check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
 {

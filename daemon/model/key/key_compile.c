@@ -1,12 +1,12 @@
-/* Checks declared keys and texts and compiles them, part by part. What the parts of a key mean to each other is
- * key_check.c's. */
+/* Checks declared keys and texts and compiles them, part by part. key_check.c then checks the parts of a key against
+ * each other. */
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
 #include "util/error.h"
 #include "util/units.h"
 
-#define SALT_WIDTH_MAX_BYTES 10 /* a salt's digits: more would be zeros only */
-#define ESCAPABLE_MAX 126       /* the greatest byte whose escapes fit a byte: 2 * 126 + 2 */
+#define SALT_WIDTH_MAX_BYTES 10 /* digits of a salt: any more would all be zeros */
+#define ESCAPABLE_MAX 126       /* the greatest byte whose escapes fit into a byte: 2 * 126 + 2 */
 
 static TideBytes
 copy_bytes(TideBytes bytes)
@@ -23,7 +23,7 @@ digits_in_base(guint64 number, guint64 base)
   return n_digits;
 }
 
-/* Padding says that pad bytes mean nothing. For a byte that values are made of, that would be wrong. */
+/* Padding bytes have no meaning, so a byte that occurs in values cannot be one. */
 static gboolean
 check_padding(const TideKeyPartSpec *spec, GError **error)
 {
@@ -72,7 +72,7 @@ check_form(const TideKeyPartSpec *spec, GError **error)
   return TRUE;
 }
 
-/* A range of text: of numbers with zeros in front, so that their order is that of the texts. */
+/* A text may have a range if it is a number padded with zeros, so that texts sort like their numbers. */
 static gboolean
 check_text_range(const TideKeyPartSpec *spec, GError **error)
 {
@@ -165,7 +165,7 @@ compile_field(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
   return TRUE;
 }
 
-/* Called when the delimiters are known: a default must be as good as a value. */
+/* Called once the delimiters are known, because a default must be valid as a value. */
 static gboolean
 compile_defaults(TideKeyPart *part, GError **error)
 {
@@ -186,7 +186,6 @@ compile_defaults(TideKeyPart *part, GError **error)
 
 static gboolean compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error);
 
-/* What HASH and SALT have in common. */
 static gboolean
 compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
@@ -285,7 +284,6 @@ compile_salt(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
          (!spec->digest.by_number || check_salt_of_number(part, error));
 }
 
-/* How a list of parts is compiled. */
 typedef struct Purpose {
   gboolean is_key;
   gboolean with_name;
@@ -321,7 +319,7 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, Purpose purpose, GE
   return tide_fail(error, TIDE_ERROR_CONFIG, "a key part has an unknown kind");
 }
 
-/* A part that a hash or salt is made of. Nothing follows it, so nothing of it is escaped. */
+/* Compiles an input of a hash or salt. Nothing follows it, so nothing in it is escaped. */
 static gboolean
 compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
@@ -334,7 +332,8 @@ compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
   return compile_defaults(part, error);
 }
 
-/* Looks at what follows the field at @part_index. In a text the end of a field matters only where it is escaped. */
+/* Sets the delimiter of the field at @part_index. In a text, the end of a field matters only if the field is escaped.
+ */
 static gboolean
 compile_end(TideRowKey *key, gsize part_index, Purpose purpose, GError **error)
 {
@@ -405,6 +404,6 @@ tide_key_text_compile(const TideKeyPartSpec *specs, gsize n_specs, gboolean with
 {
   TideKeyText *text = compile(specs, n_specs, (Purpose){.with_name = with_name}, ret_bad_part, error);
   if (text != NULL && n_specs == 1 && text->parts[0].kind == TIDE_KEY_FIELD)
-    text->parts[0].value.is_source = TRUE; /* so what it wrote can be read back */
+    text->parts[0].value.is_source = TRUE; /* so that its value can be read back */
   return text;
 }

@@ -1,15 +1,14 @@
-/* Reads a key back: finds its parts, reads each field and the time, and makes the parts again to see that they agree.
- */
+/* Reads a key back: finds its parts, reads each field and the time, and compares the parts that these would produce. */
 #define _GNU_SOURCE /* memmem */
 #include "model/key/key_part.h"
 
-/* The length of the value of the field of variable width that @rest begins with; 0 when there is none. */
+/* The length of the field of variable width at the beginning of @rest; 0: there is none. */
 static gsize
 variable_bytes(const TideRowKey *key, gsize part_index, TideBytes rest)
 {
   TideBytes delimiter = tide_key_part_delimiter(&key->parts[part_index]);
   if (delimiter.len == 0) {
-    gsize behind = 0; /* what comes later is of fixed width: key_check.c */
+    gsize behind = 0; /* later parts have a fixed width: key_check.c */
     for (gsize i = part_index + 1; i < key->n_parts; i++)
       behind += key->parts[i].fixed_bytes;
     return rest.len > behind ? rest.len - behind : 0;
@@ -36,13 +35,12 @@ tide_row_key_locate(const TideRowKey *key, TideBytes row, gsize *ret_ends)
   return at == row.len;
 }
 
-/* A key that is being read. */
 typedef struct Reader {
   const TideRowKey *key;
   TideBytes row;
   gsize ends[TIDE_ROW_KEY_MAX_PARTS];
   TideKeyMoments moments;
-  gboolean is_unresolved[TIDE_ROW_KEY_MAX_PARTS]; /* of a time that is not known well enough to make the part again */
+  gboolean is_unresolved[TIDE_ROW_KEY_MAX_PARTS]; /* a time is not known well enough to build the part again */
   gboolean has_unresolved;
   TideDecodedKey *decoded;
 } Reader;
@@ -68,7 +66,7 @@ read_fields(Reader *reader)
       return FALSE;
     decoded->fields[decoded->n_fields++] = (TideDecodedField){part->value.field, tide_bytes(NULL, texts->len - start)};
   }
-  gsize at = 0; /* the texts stay where they are from now on */
+  gsize at = 0; /* from here on, the texts do not move */
   for (gsize i = 0; i < decoded->n_fields; i++) {
     decoded->fields[i].text.data = texts->data + at;
     at += decoded->fields[i].text.len;
@@ -76,7 +74,7 @@ read_fields(Reader *reader)
   return TRUE;
 }
 
-/* Each part narrows the moments down; one that needs another first, as an hour needs the date, is tried again. */
+/* Each part narrows the moments. A part that needs another one first, as an hour needs the date, is tried again. */
 static gboolean
 read_times(Reader *reader)
 {
@@ -102,7 +100,7 @@ read_times(Reader *reader)
   return TRUE;
 }
 
-/* The text of @field that was read; NULL: the key does not hold it. */
+/* The text read for @field; NULL: the key does not contain it. */
 static const TideBytes *
 read_text(const Reader *reader, TideNameId field)
 {
@@ -139,7 +137,7 @@ append_digest(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
   return TRUE;
 }
 
-/* What @part writes for what was read. */
+/* Appends what @part writes for the decoded fields and time. */
 static gboolean
 append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
 {
@@ -163,7 +161,7 @@ append_again(const Reader *reader, const TideKeyPart *part, TideBuffer *out)
   return FALSE;
 }
 
-/* Whether what was read is enough to make the part at @part_index again. */
+/* Whether the decoded fields and time suffice to build the part at @part_index again. */
 static gboolean
 is_repeatable(const Reader *reader, gsize part_index)
 {
@@ -171,7 +169,7 @@ is_repeatable(const Reader *reader, gsize part_index)
   switch (part->kind) {
   case TIDE_KEY_LITERAL:
   case TIDE_KEY_NAME:
-    return FALSE; /* was compared */
+    return FALSE; /* already compared */
   case TIDE_KEY_FIELD:
     return TRUE;
   case TIDE_KEY_TIME:
@@ -183,8 +181,8 @@ is_repeatable(const Reader *reader, gsize part_index)
   return FALSE;
 }
 
-/* Only a key that was made of what it says is one of ours: padding where it belongs, no letter in the wrong case, a
- * salt that is the field's, two parts of one field or of the time that agree. */
+/* A key is valid only if the decoded fields and time produce it again: its padding, case and salt are right, and two
+ * parts of one field or time agree. */
 static gboolean
 is_made_again(const Reader *reader)
 {
@@ -210,7 +208,7 @@ tide_row_key_decode(const TideRowKey *key, TideBytes row, TideDecodedKey *ret_de
   if (row.len == 0 || row.len > TIDE_ROW_KEY_MAX_BYTES || !tide_row_key_locate(key, row, reader.ends) ||
       !read_fields(&reader) || !read_times(&reader) || !is_made_again(&reader))
     return FALSE;
-  /* Without a time part nothing says when, nor does a time of day without its date, though it narrows the moments. */
+  /* A time of day without a date narrows the moments, but does not determine the time. */
   gint64 last_ns = reader.moments.last_ns;
   ret_decoded->has_time = reader.moments.first_ns > 0 || last_ns < G_MAXINT64;
   ret_decoded->from_ns = reader.moments.first_ns;

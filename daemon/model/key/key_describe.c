@@ -1,10 +1,9 @@
-/* Keys and their parts in words, for people and for comparing key fingerprints; and what cannot be read back from a
- * key. */
+/* Describes keys and their parts in words, for people and for key fingerprints, and lists what cannot be read back. */
 #include "model/key/key_hash.h"
 #include "model/key/key_part.h"
 #include "util/units.h"
 
-/* As the shell prints bytes, and with quotes escaped, so that a description has only one meaning. */
+/* Like the HBase shell, but with quotes escaped, so that a description is unambiguous. */
 static void
 describe_bytes(TideBytes bytes, GString *text)
 {
@@ -14,7 +13,7 @@ describe_bytes(TideBytes bytes, GString *text)
   g_string_append_printf(text, "\"%s\"", escaped);
 }
 
-/* A name as it is, but in quotes where it could be taken for something else. */
+/* Appends a name, in quotes if it would otherwise be ambiguous. */
 static void
 describe_name(TideBytes name, GString *text)
 {
@@ -25,7 +24,7 @@ describe_name(TideBytes name, GString *text)
     g_string_append(text, printable);
 }
 
-/* Not tide_condition_describe(), which is for people: this has only one meaning whatever the values hold. */
+/* Not tide_condition_describe(), which is for people: this text is unambiguous for all values. */
 static void
 describe_condition(const TideCondition *condition, const TideFieldNames *names, GString *text)
 {
@@ -71,7 +70,7 @@ describe_field(const TideKeyPart *part, const TideFieldNames *names, GString *te
     g_string_append(text, ", reversed");
   if (part->value.escape)
     g_string_append(text, ", escaped");
-  if (part->value.has_range) /* declared in 64 bits */
+  if (part->value.has_range) /* declared ranges have 64 bits */
     g_string_append_printf(text, ", from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT, (gint64)part->value.least,
                            (gint64)part->value.greatest);
   for (gsize i = 0; i < part->value.n_defaults; i++) {
@@ -256,7 +255,7 @@ coarseness_text(const TideKeyPart *part)
                          tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
 }
 
-/* Cells have milliseconds: a key that keeps these loses nothing that a reader of the table could tell. */
+/* Cell times are milliseconds, so a key that keeps these loses nothing that the table could show. */
 static void
 add_time(const TideRowKey *key, GPtrArray *sentences)
 {

@@ -21,8 +21,8 @@ reject_value(TideReject *ret_reject, const TideReading *reading, const TideField
   return FALSE;
 }
 
-/* The field whose value @part holds, or the default that stands for it: one of the two is set. FALSE: neither is there,
- * or it is no value that a key can hold. */
+/* Sets the field of @part, or the default that replaces it. FALSE: there is neither, or a key cannot contain the value.
+ */
 static gboolean
 find_value(const TideKeyPart *part, const TideReading *reading, const TideField **ret_field,
            const TideKeyDefaultValue **ret_default, TideReject *ret_reject)
@@ -51,7 +51,7 @@ append_field(const TideKeyPart *part, const TideReading *reading, TideBuffer *ou
   const TideField *field = tide_reading_field(reading, part->value.field);
   const TideKeyDefaultValue *standby;
   if (G_UNLIKELY(field == NULL || field->kind == TIDE_VALUE_NULL || field->kind == TIDE_VALUE_JSON)) {
-    const TideField *absent; /* of its own, so that the other fields stay in a register */
+    const TideField *absent; /* a separate variable, so that `field` stays in a register */
     if (!find_value(part, reading, &absent, &standby, ret_reject))
       return FALSE;
     tide_buffer_append_bytes(out, standby->bytes);
@@ -79,7 +79,7 @@ write_decimal(guint32 number, guint32 n_digits, guint8 *at)
     at[0] = (guint8)('0' + number % 10);
 }
 
-/* In runs of digits that 32 bits hold: these do not wait for each other. */
+/* Splits the number into groups of digits that fit into 32 bits, because these are computed in parallel. */
 void
 tide_key_append_decimal(guint64 number, guint32 n_digits, TideBuffer *out)
 {
@@ -109,7 +109,7 @@ tide_key_append_hex(const guint8 *bytes, gsize n_bytes, TideBuffer *out)
   out->len += n_bytes * 2;
 }
 
-/* What is hashed was written where the digest will stand, and is overwritten: no memory of its own. */
+/* The inputs were written where the digest belongs, and are overwritten: this needs no memory of its own. */
 void
 tide_key_part_digest(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
@@ -143,7 +143,7 @@ tide_key_part_append_salt(const TideKeyPart *part, guint32 salt, TideBuffer *out
   out->len += part->fixed_bytes;
 }
 
-/* A salt by number: of the value itself, whatever it would look like in a key. */
+/* A salt by number depends on the value itself, not on its form in a key. */
 static gboolean
 append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideBuffer *out, TideReject *ret_reject)
 {
@@ -174,7 +174,7 @@ append_digest(const TideKeyPart *part, const TideReading *reading, TideBuffer *o
   gsize start = out->len;
   for (gsize i = 0; i < part->digest.n_of; i++) {
     if (i > 0)
-      tide_buffer_append_byte(out, 0); /* between one input and the next: no value holds it */
+      tide_buffer_append_byte(out, 0); /* separates inputs; no value contains it */
     if (!tide_key_part_append(&part->digest.of[i], reading, TIDE_BYTES_EMPTY, out, ret_reject))
       return FALSE;
   }

@@ -1,4 +1,4 @@
-/* The forms in which a field's value stands in a key, and back. */
+/* Writes a field's value into a key in each form, and reads it back. */
 #define _GNU_SOURCE /* memmem */
 #include "model/key/key_part.h"
 
@@ -18,7 +18,7 @@ const TideKeyFormTraits tide_key_forms[] = {
     [TIDE_KEY_FLOAT64] = {"float64", 8, FALSE, 0},
 };
 
-/* Whether @text is nothing but spaces and @byte. */
+/* Whether @text consists only of spaces and @byte. */
 static gboolean
 is_blank(TideBytes text, guint8 byte)
 {
@@ -28,8 +28,8 @@ is_blank(TideBytes text, guint8 byte)
   return TRUE;
 }
 
-/* Whether @delimiter is found in @text followed by @delimiter before that one: "xa" followed by "aa" holds it
- * one byte too early. */
+/* Whether @text followed by @delimiter contains @delimiter too early: "xa" followed by "aa" contains "aa" one byte
+ * early. */
 static gboolean
 hides_delimiter(TideBytes text, TideBytes delimiter)
 {
@@ -48,7 +48,7 @@ hides_delimiter(TideBytes text, TideBytes delimiter)
   return FALSE;
 }
 
-/* Why @value, which is as declared in case, spaces and length, cannot stand in a key. */
+/* Why @value, whose case, spaces and length are as declared, is not allowed in a key; NULL: it is. */
 static const char *
 text_fault(const TideKeyPart *part, TideBytes value)
 {
@@ -64,14 +64,14 @@ text_fault(const TideKeyPart *part, TideBytes value)
     return "it is longer than the key's width for it";
   if (part->value.pad_byte != '0' && is_blank(value, part->value.pad_byte))
     return "it is nothing but padding";
-  /* Padding in ASCII is declared to mean nothing, and the compiler refuses letters and digits. A byte of UTF-8 is part
-   * of a character: it must not stand next to the padding. */
+  /* ASCII padding has no meaning, because the compiler rejects letters and digits. A padding byte of UTF-8 would merge
+   * with a character next to it. */
   if (part->value.pad_byte >= 0x80 && value.data[part->value.pad_left ? 0 : value.len - 1] == part->value.pad_byte)
     return "it begins or ends with the padding, so its end could not be told";
   return NULL;
 }
 
-/* A whole number as people write it: an optional minus, then digits. */
+/* Reads an integer: an optional minus, then digits. */
 static gboolean
 split_integer(TideBytes text, gboolean *ret_is_negative, TideBytes *ret_digits)
 {
@@ -120,7 +120,7 @@ read_integer(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
   if (!split_integer(text, &is_negative, &digits))
     return "it is no whole number";
   __int128 number = 0;
-  for (gsize i = 0; i < digits.len && number <= G_MAXUINT64; i++) /* beyond 64 bits it is out of every range */
+  for (gsize i = 0; i < digits.len && number <= G_MAXUINT64; i++) /* a number above 64 bits is outside every range */
     number = number * 10 + (digits.data[i] - '0');
   *ret_number = is_negative ? -number : number;
   if (*ret_number < part->value.least || *ret_number > part->value.greatest)
@@ -131,7 +131,7 @@ read_integer(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
 static void
 append_integer_text(__int128 number, TideBuffer *out)
 {
-  char digits[24]; /* 64 bits have 20 digits and a sign */
+  char digits[24]; /* a 64-bit number has at most 20 digits and a sign */
   guint64 magnitude = (guint64)(number < 0 ? -number : number);
   int len = g_snprintf(digits, sizeof digits, "%s%" G_GUINT64_FORMAT, number < 0 ? "-" : "", magnitude);
   tide_buffer_append(out, digits, (gsize)len);
@@ -156,7 +156,7 @@ tide_key_spelling_append(const TideKeySpelling *spelling, TideBytes text, TideBu
     *at = (guint8)(spelling->text_case == TIDE_CASE_LOWER ? g_ascii_tolower((char)*at) : g_ascii_toupper((char)*at));
 }
 
-/* Fills the value at the end of @out, from @start on, up to the width. */
+/* Pads the value at the end of @out, which begins at @start, to the width. */
 static void
 pad(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
@@ -179,9 +179,9 @@ reverse(guint8 *bytes, gsize len)
   }
 }
 
-/* Escapes keep the order: with s the delimiter's first byte, each byte b up to s + 1 is written as s + 1, s + 1 + b. So
- * nothing of the value is as small as s, which ends it; s + 1 is below all that is written as it is; and b decides
- * among the rest. */
+/* Escapes keep the order. If s is the delimiter's first byte, each byte b up to s + 1 is written as s + 1, s + 1 + b.
+ * So every byte of the value is above s, which ends it; s + 1 is below every byte that is written unchanged; and b
+ * orders the escaped bytes. */
 static void
 escape(const TideKeyPart *part, gsize start, TideBuffer *out)
 {
@@ -219,7 +219,7 @@ unescape(const TideKeyPart *part, gsize start, TideBuffer *out)
   return TRUE;
 }
 
-/* As append_text(), for what nothing is to be done to. */
+/* Like append_text(), for text that is written unchanged. */
 static const char *
 append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
 {

@@ -1,17 +1,16 @@
-/* Floats in a key: bytes that sort as the numbers do, of texts that these bytes give back. */
+/* Floats in a key: bytes that sort like the numbers, for texts that these bytes reproduce. */
 #include "model/key/key_part.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define FLOAT_TEXT_MAX_BYTES 127 /* longer numbers are no measured values, and strtod() wants them ended by a NUL */
-#define FLOAT_MAX_DIGITS 17      /* as many name any 64-bit float */
-#define EXPONENT_MAX 100000      /* beyond it all is zero or infinite */
+/* Longer numbers are not measured values. The copy for strtod() has this size plus a NUL. */
+#define FLOAT_TEXT_MAX_BYTES 127
+#define FLOAT_MAX_DIGITS 17 /* suffices to identify any 64-bit float */
+#define EXPONENT_MAX 100000 /* larger exponents give zero or infinity */
 
-/* The bits of a float in an order that is that of the numbers: which bits to flip of one whose sign bit is
- * @is_negative.
- */
+/* The bits to flip in a float with sign bit @is_negative so that bits sort like numbers. */
 static guint64
 flipped_bits(gboolean is_negative, guint32 n_bytes)
 {
@@ -19,7 +18,8 @@ flipped_bits(gboolean is_negative, guint32 n_bytes)
   return is_negative ? all : (guint64)1 << (8 * n_bytes - 1);
 }
 
-/* strtod() would take more than numbers: hex, "inf", "nan", spaces. @copy: of FLOAT_TEXT_MAX_BYTES + 1 */
+/* Rejects what strtod() also accepts: hexadecimal numbers, "inf", "nan" and spaces. @copy: FLOAT_TEXT_MAX_BYTES + 1
+ * bytes */
 static gboolean
 read_float(TideBytes text, char *copy, gdouble *ret_number)
 {
@@ -31,7 +31,7 @@ read_float(TideBytes text, char *copy, gdouble *ret_number)
       return FALSE;
   memcpy(copy, text.data, text.len);
   copy[text.len] = '\0';
-  *ret_number = g_ascii_strtod(copy, &end) + 0.0; /* of -0: 0 */
+  *ret_number = g_ascii_strtod(copy, &end) + 0.0; /* turns -0 into 0 */
   return end == copy + text.len;
 }
 
@@ -43,13 +43,13 @@ float_bits(const TideKeyPart *part, gdouble number)
     memcpy(&bits, &number, sizeof number);
     return bits;
   }
-  gfloat single = (gfloat)number + 0.0F; /* a small negative one may have become -0 */
+  gfloat single = (gfloat)number + 0.0F; /* a small negative number may have become -0 */
   guint32 single_bits;
   memcpy(&single_bits, &single, sizeof single);
   return single_bits;
 }
 
-/* The shortest text that names just the number of @bits. FALSE: they name none. */
+/* Appends the shortest text that identifies the number with these @bits. FALSE: they are not a number. */
 static gboolean
 print_bits(const TideKeyPart *part, guint64 bits, char *text)
 {
@@ -73,7 +73,7 @@ print_bits(const TideKeyPart *part, guint64 bits, char *text)
   return TRUE;
 }
 
-/* A number as its text has it: 0.DIGITS x 10^exponent, without zeros at either end. */
+/* A number as written: 0.DIGITS x 10^exponent, without leading and trailing zeros. */
 typedef struct Decimal {
   gboolean is_negative;
   char digits[FLOAT_TEXT_MAX_BYTES];
@@ -81,7 +81,7 @@ typedef struct Decimal {
   gint64 exponent;
 } Decimal;
 
-/* @text: one that strtod() takes. */
+/* @text: accepted by strtod(). */
 static void
 read_decimal(const char *text, Decimal *ret_decimal)
 {
@@ -102,7 +102,8 @@ read_decimal(const char *text, Decimal *ret_decimal)
     ret_decimal->exponent += CLAMP(strtol(text + 1, NULL, 10), -EXPONENT_MAX, EXPONENT_MAX);
 }
 
-/* Whether the bytes of @number give @text back, as a number. Of few digits, all do: no two of them share their bits. */
+/* Whether the bytes of @number reproduce the number @text. With few digits they always do, because no two such numbers
+ * share their bits. */
 static gboolean
 comes_back(const TideKeyPart *part, const char *text, gdouble number)
 {
@@ -116,7 +117,7 @@ comes_back(const TideKeyPart *part, const char *text, gdouble number)
     return FALSE;
   read_decimal(printed, &kept);
   if (given.n_digits == 0 || kept.n_digits == 0)
-    return given.n_digits == kept.n_digits; /* zero, with either sign */
+    return given.n_digits == kept.n_digits; /* zero of either sign */
   return given.is_negative == kept.is_negative && given.exponent == kept.exponent && given.n_digits == kept.n_digits &&
          memcmp(given.digits, kept.digits, given.n_digits) == 0;
 }

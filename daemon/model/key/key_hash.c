@@ -38,7 +38,7 @@ murmur3_scramble(guint32 block)
   return rotate_left(block * 0xcc9e2d51u, 15) * 0x1b873593u;
 }
 
-/* MurmurHash3_x86_32 with seed 0, after Austin Appleby's description; blocks are little-endian on every
+/* MurmurHash3_x86_32 with seed 0, after Austin Appleby's description. Blocks are read as little-endian on every
  * machine. */
 static guint32
 murmur3(TideBytes input)
@@ -71,7 +71,8 @@ put_big_endian(guint8 *at, guint64 number, guint32 n_bytes)
 void
 tide_key_hash_digest(TideKeyHash hash, TideBytes input, guint8 *ret_digest)
 {
-  TideBytes bytes = input.len > 0 ? input : tide_bytes("", 0); /* the libraries want a pointer even for nothing */
+  TideBytes bytes =
+      input.len > 0 ? input : tide_bytes("", 0); /* the libraries need a pointer even for an empty input */
   union {
     struct md5_ctx md5;
     struct sha1_ctx sha1;

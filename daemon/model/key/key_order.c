@@ -1,11 +1,11 @@
-/* In which order the times of a key sort. */
+/* Determines the order in which the times of a key sort. */
 #include "model/key/key_part.h"
 
-/* What the times that were passed in a key say together of a moment. */
+/* What the time parts seen so far together determine of a moment. */
 typedef struct Known {
-  gboolean is_exact;          /* its second, whatever the zone */
-  TideTimeLevel level;        /* by the clocks of zone_of's zone, everything down to this */
-  const TideKeyPart *zone_of; /* NULL: nothing */
+  gboolean is_exact;          /* the second is known, in any zone */
+  TideTimeLevel level;        /* all levels down to this are known in zone_of's zone */
+  const TideKeyPart *zone_of; /* NULL: nothing is known */
 } Known;
 
 static TideTimeLevel
@@ -20,19 +20,19 @@ level_of_cut(TideTimeCut cut)
     return TIDE_LEVEL_DAY;
   case TIDE_CUT_MONTH:
     return TIDE_LEVEL_MONTH;
-  case TIDE_CUT_WEEK: /* may begin in the year before */
+  case TIDE_CUT_WEEK: /* a week may begin in the previous year */
   case TIDE_CUT_YEAR:
     break;
   }
   return TIDE_LEVEL_YEAR;
 }
 
-/* What must be known, with all above it, so that a part that does not say it itself sorts. */
+/* The smallest level that must be known, with all larger ones, so that a part without them sorts. */
 static TideTimeLevel
 needed_level(const TideKeyPart *part)
 {
   if (part->moment.print != NULL)
-    return part->moment.print->first_level - 1; /* it is not the year: that is_absolute() */
+    return part->moment.print->first_level - 1; /* not the year: is_absolute() handles it */
   switch (part->moment.since.unit) {
   case TIDE_CUT_YEAR:
     return TIDE_LEVEL_YEAR;
@@ -61,8 +61,8 @@ is_in_zone(const TideKeyPart *part, const Known *known)
   return known->zone_of != NULL && g_strcmp0(part->moment.zone_name, known->zone_of->moment.zone_name) == 0;
 }
 
-/* Whether later moments never sort before earlier ones (or, reversed, the other way) as far as @part is concerned,
- * among those for which all that is known is the same. */
+/* Whether @part never sorts a later moment before an earlier one (or after it, if reversed), among moments that agree
+ * in all that is known. */
 static gboolean
 is_ordered_after(const TideKeyPart *part, const Known *known)
 {
@@ -73,12 +73,12 @@ is_ordered_after(const TideKeyPart *part, const Known *known)
   return is_in_zone(part, known) && known->level >= needed_level(part);
 }
 
-/* Whether each slot that the counted part @part is cut to has a number of its own: too many digits may be dropped. */
+/* Whether each slot of the counted part @part has a number of its own. It does not if too many digits are dropped. */
 static gboolean
 numbers_slots(const TideKeyPart *part)
 {
-  gint64 shortest_minutes =
-      part->moment.cut_to.unit == TIDE_CUT_MINUTES ? part->moment.cut_to.minutes : 20 * 60; /* of a day: 20 h */
+  gint64 shortest_minutes = part->moment.cut_to.unit == TIDE_CUT_MINUTES ? part->moment.cut_to.minutes
+                                                                         : 20 * 60; /* a day has at least 20 h */
   return tide_key_time_step_ns(part) <= shortest_minutes * 60 * G_GINT64_CONSTANT(1000000000);
 }
 
@@ -86,12 +86,12 @@ static void
 learn(Known *known, const TideKeyPart *part)
 {
   TideTimeLevel level = level_of_cut(part->moment.cut_to);
-  if (part->moment.print == NULL && level == TIDE_LEVEL_FRACTION) { /* it names no slot of the calendar */
+  if (part->moment.print == NULL && level == TIDE_LEVEL_FRACTION) { /* it is not a slot of the calendar */
     known->is_exact = known->is_exact || tide_key_time_is_exact_to(part, G_GINT64_CONSTANT(1000000000));
     return;
   }
   if (part->moment.cut_to.unit == TIDE_CUT_WEEK || !is_ordered_after(part, known))
-    return; /* weeks are parts of neither months nor years; an hour says nothing without its day */
+    return; /* weeks belong to neither months nor years, and an hour determines nothing without its day */
   if (part->moment.print == NULL && !numbers_slots(part))
     return;
   if (part->moment.print != NULL && part->moment.print->last_level < level)
@@ -137,7 +137,7 @@ tide_row_key_time_order(const TideRowKey *key)
   gsize first = 0;
   while (first < key->n_parts && key->parts[first].kind != TIDE_KEY_TIME) {
     if (key->parts[first].kind == TIDE_KEY_HASH && tide_key_part_is_of_time(&key->parts[first]))
-      return 0; /* no two moments share what is in front of the time */
+      return 0; /* no two moments share the parts before the time */
     first++;
   }
   if (first == key->n_parts || !is_absolute(&key->parts[first]) || !is_ordered_after(&key->parts[first], &nothing))
@@ -149,7 +149,7 @@ tide_row_key_time_order(const TideRowKey *key)
     if (part->kind != TIDE_KEY_TIME)
       is_interrupted = is_interrupted || part->kind != TIDE_KEY_LITERAL;
     else if (!follows_from_earlier(key, i) && (is_interrupted || i >= end))
-      return 0; /* what it adds to the time sorts behind something else, or not as the time does */
+      return 0; /* its additional time sorts after another part, or not like the time */
   }
   return key->parts[first].moment.reversed ? -1 : 1;
 }

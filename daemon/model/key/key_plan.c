@@ -1,4 +1,4 @@
-/* Ranges of keys for fields and times, and which of their rows are those of the fields. */
+/* Computes ranges of keys for fields and times, and filters their rows by field. */
 #include "model/key/key_part.h"
 #include "util/error.h"
 
@@ -9,9 +9,9 @@ tide_key_range_clear(TideKeyRange *range)
   tide_buffer_clear_memory(&range->stop);
 }
 
-/* A plan being made: the beginnings of the ranges, all of the same parts, one for each salt. */
+/* A plan under construction: the prefixes of the ranges, all of the same parts, one for each salt. */
 typedef struct Plan {
-  TideReading reading; /* the fields given, and a moment within the times wanted */
+  TideReading reading; /* the given fields, and a moment within the requested times */
   gint64 first_ns;     /* both inclusive, not negative */
   gint64 last_ns;
   GArray *prefixes; /* owned (element-type TideBuffer) */
@@ -26,7 +26,7 @@ new_prefixes(void)
   return prefixes;
 }
 
-/* Whether every moment wanted makes the same bytes. */
+/* Whether every requested moment produces the same bytes. */
 static gboolean
 time_is_given(const Plan *plan, const TideKeyPart *part)
 {
@@ -55,8 +55,8 @@ is_given(const Plan *plan, const TideKeyPart *part)
     return time_is_given(plan, part);
   case TIDE_KEY_HASH:
   case TIDE_KEY_SALT:
-    /* What is given is the field as rows show it, cut or in another case: several values have that, each its own hash.
-     */
+    /* The given value is in the form that rows show, cut or in another case. Several values may have that form, each
+     * with its own hash. */
     if (!part->digest.is_alike)
       return FALSE;
     for (gsize i = 0; i < part->digest.n_of; i++)
@@ -67,7 +67,7 @@ is_given(const Plan *plan, const TideKeyPart *part)
   return FALSE;
 }
 
-/* Appends what @part writes for the fields given and the moment in the plan's reading. */
+/* Appends what @part writes for the plan's reading. */
 static gboolean
 append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError **error)
 {
@@ -78,7 +78,7 @@ append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError *
   return tide_fail(error, TIDE_ERROR_USAGE, "no row key can be made of the fields given: %s", text);
 }
 
-/* Each prefix goes on with each of the salts. */
+/* Extends each prefix by each salt. */
 static void
 fan_out(Plan *plan, const TideKeyPart *part)
 {
@@ -105,7 +105,7 @@ add_range(Plan *plan, TideBytes prefix)
   return &g_array_index(plan->ranges, TideKeyRange, plan->ranges->len - 1);
 }
 
-/* Turns @bytes into the first key behind all that begin with it; empty when there is none. */
+/* Turns @bytes into the first key after all keys with that prefix; empty if there is none. */
 static void
 step_past(TideBuffer *bytes)
 {
@@ -123,8 +123,8 @@ tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
   step_past(&range->stop);
 }
 
-/* The behind end of the moments wanted, up to and with the TIME part @part: the next number, where there is one. FALSE:
- * what was appended is the last that is wanted, and all that begin with it are. */
+/* Appends the exclusive end of the requested moments for the TIME part @part: the next number, if there is one. FALSE:
+ * the appended bytes are the last requested prefix instead, inclusive. */
 static gboolean
 append_stop(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 {
@@ -132,7 +132,8 @@ append_stop(const TideKeyPart *part, gint64 ns, TideBuffer *out)
     tide_key_time_append(part, ns, out);
     return FALSE;
   }
-  guint64 number = tide_key_time_number(part, ns), above = 1; /* the least that needs more bytes or digits; 0: none */
+  guint64 number = tide_key_time_number(part, ns),
+          above = 1; /* the smallest number that needs more bytes or digits; 0: none */
   if (part->moment.binary)
     above = part->fixed_bytes == 8 ? 0 : (guint64)1 << (8 * part->fixed_bytes);
   for (guint32 i = 0; !part->moment.binary && i < part->fixed_bytes; i++)
@@ -142,14 +143,14 @@ append_stop(const TideKeyPart *part, gint64 ns, TideBuffer *out)
   return has_next;
 }
 
-/* What follows the prefixes at both ends of the ranges. */
+/* The bytes that follow the prefixes at both ends of the ranges. */
 typedef struct TimeEnds {
   TideBuffer start;
   TideBuffer stop;
-  gboolean stop_is_exclusive; /* else all that begin with stop are wanted, too */
+  gboolean stop_is_exclusive; /* FALSE: all keys with prefix stop are requested, too */
 } TimeEnds;
 
-/* Goes on from the TIME part at @first for as long as the times sort, over parts in between that are given. */
+/* Continues from the TIME part at @first as long as the times sort, across given parts in between. */
 static gboolean
 make_time_ends(const Plan *plan, const TideRowKey *key, gsize first, TimeEnds *ends, GError **error)
 {
@@ -160,7 +161,7 @@ make_time_ends(const Plan *plan, const TideRowKey *key, gsize first, TimeEnds *e
     if (key->parts[i].kind != TIDE_KEY_TIME && !is_given(plan, &key->parts[i]))
       end = i;
   while (key->parts[end - 1].kind != TIDE_KEY_TIME)
-    end--; /* no time follows these */
+    end--; /* no time follows */
   for (gsize i = first; i < end; i++) {
     const TideKeyPart *part = &key->parts[i];
     if (part->kind != TIDE_KEY_TIME) {
@@ -246,7 +247,7 @@ tide_row_key_plan(const TideRowKey *key, const TideReading *reading, gint64 from
 
 /* ---- rows of the ranges ---- */
 
-/* What one part must be. */
+/* The required bytes of one part. */
 typedef struct FilterPart {
   gsize part_index; /* in the key */
   gsize offset;     /* in the filter's bytes */
@@ -255,12 +256,12 @@ typedef struct FilterPart {
 
 struct TideKeyFilter {
   const TideRowKey *key; /* borrowed */
-  GArray *parts;         /* owned (element-type FilterPart); those that no range holds come last */
-  guint n_open;          /* those */
+  GArray *parts;         /* owned (element-type FilterPart); parts that no range covers come last */
+  guint n_open;          /* the number of those parts */
   TideBuffer bytes;
 };
 
-/* Whether @part, of which all inputs are given, is made of @field. */
+/* Whether @field is among the inputs of @part, all of which are given. */
 static gboolean
 is_made_of(const TideKeyPart *part, TideNameId field)
 {
@@ -269,10 +270,10 @@ is_made_of(const TideKeyPart *part, TideNameId field)
   for (gsize i = 0; part->kind == TIDE_KEY_HASH && i < part->digest.n_of; i++)
     if (part->digest.of[i].kind == TIDE_KEY_FIELD && part->digest.of[i].value.field == field)
       return TRUE;
-  return FALSE; /* of a salt: it is that of others, too */
+  return FALSE; /* a salt is shared with other values */
 }
 
-/* Whether rows of @field can be told from those of other values. */
+/* Whether rows with a given value of @field can be distinguished from others. */
 static gboolean
 identifies_field(const TideKeyFilter *filter, const TideField *field, GError **error)
 {
@@ -287,7 +288,7 @@ identifies_field(const TideKeyFilter *filter, const TideField *field, GError **e
       name);
 }
 
-/* The parts that are made of the fields given. Literals are compared with any row. */
+/* The parts built from the given fields. Literals are compared in any case. */
 static gboolean
 add_filter_parts(TideKeyFilter *filter, const Plan *plan, GError **error)
 {
@@ -345,7 +346,7 @@ tide_key_filter_match(const TideKeyFilter *filter, TideBytes row)
   gsize ends[TIDE_ROW_KEY_MAX_PARTS];
   if (filter->parts->len == 0)
     return TIDE_KEY_TAKEN;
-  if (!tide_row_key_locate(filter->key, row, ends)) /* where the ranges hold all that is given, it begins so */
+  if (!tide_row_key_locate(filter->key, row, ends)) /* if the ranges cover all given parts, the row has that prefix */
     return filter->n_open == 0 ? TIDE_KEY_TAKEN : TIDE_KEY_FOREIGN;
   for (guint i = 0; i < filter->parts->len; i++) {
     const FilterPart *part = &g_array_index(filter->parts, FilterPart, i);

@@ -1,12 +1,12 @@
-/* Split points that spread the keys of a scheme. */
+/* Computes split points that spread the keys of a scheme. */
 #include "model/key/key_part.h"
 
-#define SPLIT_HASH_BYTES 8u /* of a hash, as many as split points are computed with: 64 bits */
+#define SPLIT_HASH_BYTES 8u /* bytes of a hash for which split points are computed: 64 bits */
 
 typedef unsigned __int128 Number;
 
-/* How many numbers from 0 on what @part writes is spread over; 0: that is not known. @ret_n_digits: of a field that is
- * written backwards, by how many digits it is split */
+/* The count of numbers, from 0, over which the bytes of @part are spread; 0: unknown. @ret_n_digits: for reversed text,
+ * the number of digits that splits use */
 static Number
 space_of(const TideKeyPart *part, guint32 *ret_n_digits)
 {
@@ -21,8 +21,8 @@ space_of(const TideKeyPart *part, guint32 *ret_n_digits)
       return 0;
     Number span = (Number)(part->value.greatest - part->value.least) + 1, space = 1;
     if (!part->value.text_reversed)
-      return span; /* numbers that nobody chose are spread over the range */
-    /* Backwards the last digits lead, which are spread over all digits. As many are used as the range has beside its
+      return span; /* numbers are assumed to be spread over the whole range */
+    /* Reversed text begins with the last digits, which are spread evenly. Splits use all digits of the range except the
      * first. */
     for (; space * 10 <= span; space *= 10)
       (*ret_n_digits)++;
@@ -36,8 +36,8 @@ space_of(const TideKeyPart *part, guint32 *ret_n_digits)
   return 0;
 }
 
-/* Appends the point at @number as @part writes it, of hashes and digits without zeros at the end: they change nothing
- * in the order. */
+/* Appends the split point at @number as @part writes it. Hashes and digits lose their trailing zeros, which do not
+ * affect the order. */
 static void
 append_point(const TideKeyPart *part, Number number, guint32 n_digits, TideBuffer *out)
 {

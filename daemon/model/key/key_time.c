@@ -1,4 +1,4 @@
-/* The forms in which a moment stands in a key, and back. */
+/* Writes a moment into a key in each form, and reads it back. */
 #include "model/key/key_part.h"
 #include "model/time/time_elements.h"
 #include "util/error.h"
@@ -12,7 +12,7 @@ const TideKeyUnitTraits tide_key_units[] = {
     [TIDE_KEY_TIME_NS] = {"ns", 1, 19},
 };
 
-/* Whether each slot of @inner is within one of @outer. */
+/* Whether each slot of @inner lies within one slot of @outer. */
 static gboolean
 nests_in(TideTimeCut inner, TideTimeCut outer)
 {
@@ -27,7 +27,7 @@ nests_in(TideTimeCut inner, TideTimeCut outer)
   return outer.unit != TIDE_CUT_MINUTES && inner.unit <= outer.unit;
 }
 
-/* Without digits dropped. */
+/* The width before digits are dropped. */
 static guint32
 counted_bytes(const TideKeyPart *part)
 {
@@ -44,7 +44,7 @@ counted_bytes(const TideKeyPart *part)
   return n_digits;
 }
 
-/* What a reversed time is subtracted from: Long.MAX, or with `since` the greatest number of its width. */
+/* The minuend of a reversed time: Long.MAX, or with `since` the largest number of its width. */
 static guint64
 reversed_from(const TideKeyPart *part, guint32 n_bytes)
 {
@@ -96,8 +96,8 @@ compile_pattern(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
   gboolean has_clock = (part->moment.print->named & TIDE_NAMES_CLOCK) != 0;
   gboolean is_cut_short = part->moment.cut_to.unit == TIDE_CUT_NONE || part->moment.cut_to.unit == TIDE_CUT_MINUTES;
   part->moment.is_ambiguous = has_clock && has_changes && is_cut_short;
-  /* A date is that of the day's slot, so that each moment is in one day and days do not overlap, also where the clocks
-   * are set back over midnight. */
+  /* A date is the day's slot, so that each moment is in one day and days do not overlap even if clocks are set back
+   * across midnight. */
   if (!has_clock && (part->moment.cut_to.unit == TIDE_CUT_NONE || part->moment.cut_to.unit == TIDE_CUT_DAY))
     part->moment.cut_to = (TideTimeCut){has_changes ? TIDE_CUT_DAY : TIDE_CUT_NONE, 0};
   return TRUE;
@@ -223,7 +223,7 @@ tide_key_time_is_ordered(const TideKeyPart *part, gint64 first_ns, gint64 last_n
          tide_key_time_agrees(part, part->moment.print->first_level - 1, first_ns, last_ns);
 }
 
-/* Whether the numbers of @part are moments since 1970, each @ret_step_ns long, whatever the zone. */
+/* Whether the numbers of @part count steps of @ret_step_ns since 1970, in any zone. */
 static gboolean
 is_counted_evenly(const TideKeyPart *part, gint64 *ret_step_ns)
 {
@@ -285,9 +285,9 @@ tide_key_time_follows(const TideKeyPart *part, const TideKeyPart *source)
   return keeps_digits && NS_PER_S % source_step_ns == 0 && tide_key_time_step_ns(part) % source_step_ns == 0;
 }
 
-/* ---- and back ---- */
+/* ---- reading back ---- */
 
-/* Narrows @moments to [@from_ns, @to_ns) that the parts' cut times are in: to the slots that begin there. */
+/* Narrows @moments to the slots whose start is in [@from_ns, @to_ns). */
 static TideKeyNarrowing
 narrow_to(const TideKeyPart *part, gint64 first_ns, gint64 last_ns, TideKeyMoments *moments)
 {
@@ -299,14 +299,14 @@ narrow_to(const TideKeyPart *part, gint64 first_ns, gint64 last_ns, TideKeyMomen
     if (start_ns > last_ns)
       return TIDE_KEY_IMPOSSIBLE;
     first_ns = start_ns;
-    last_ns = end_ns > last_ns ? end_ns - 1 : G_MAXINT64; /* the slot goes on behind the last moment of all */
+    last_ns = end_ns > last_ns ? end_ns - 1 : G_MAXINT64; /* the slot ends after the last possible moment */
   }
   moments->first_ns = MAX(moments->first_ns, first_ns);
   moments->last_ns = MIN(moments->last_ns, last_ns);
   return moments->first_ns <= moments->last_ns ? TIDE_KEY_NARROWED : TIDE_KEY_IMPOSSIBLE;
 }
 
-/* The units that a number stands for: several where digits were dropped. */
+/* The units that a number represents: several if digits were dropped. */
 static gboolean
 read_units(const TideKeyPart *part, TideBytes bytes, guint64 *ret_least, guint64 *ret_greatest)
 {
@@ -320,7 +320,7 @@ read_units(const TideKeyPart *part, TideBytes bytes, guint64 *ret_least, guint64
   if (number > G_MAXINT64)
     return FALSE;
   guint64 least = number * part->moment.divisor,
-          greatest = least + part->moment.divisor - 1; /* at most 19 digits together */
+          greatest = least + part->moment.divisor - 1; /* together at most 19 digits */
   *ret_least = least;
   *ret_greatest = greatest;
   if (!part->moment.reversed)
@@ -348,9 +348,8 @@ narrow_counted(const TideKeyPart *part, TideBytes bytes, TideKeyMoments *moments
   return narrow_to(part, (gint64)first_ns, (gint64)MIN(last_ns, G_MAXINT64), moments);
 }
 
-/* Fills in those of @elements that @part does not name from the moments it was narrowed to already, as far as these
- * agree on them. Returns whether all are known then, down to the smallest one that is named; else they are down to the
- * first that is not. */
+/* Fills in the @elements that @part does not name, as far as all moments left agree on them. Returns whether all are
+ * then known down to the smallest named one; otherwise they are known down to the first gap. */
 static gboolean
 complete(const TideKeyPart *part, const TideKeyMoments *moments, TideTimeElements *elements)
 {

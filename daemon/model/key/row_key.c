@@ -1,4 +1,4 @@
-/* What a key is asked about itself. key_part.h says where the rest is. */
+/* Properties of a compiled key. key_part.h lists the files with the rest. */
 #include "model/key/row_key.h"
 
 #include "model/key/key_part.h"
@@ -120,7 +120,7 @@ tide_row_key_is_by_day(const TideRowKey *key)
     if (part->kind != TIDE_KEY_TIME)
       continue;
     has_time = TRUE;
-    if (tide_key_time_whole_step_ns(part) < 24 * G_TIME_SPAN_HOUR * 1000) /* microseconds there */
+    if (tide_key_time_whole_step_ns(part) < 24 * G_TIME_SPAN_HOUR * 1000) /* GTimeSpan is in microseconds */
       return FALSE;
   }
   return has_time;
