@@ -9,10 +9,10 @@
 #define MINUTES_PER_DAY 1440u
 #define MAX_MINUTES 720u
 
-/* Since 1970 no zone has set its clocks back by more: Antarctica/Casey by 3 hours, in 2010 and 2012. */
+/* The largest step back of any zone since 1970: Antarctica/Casey, 3 hours, in 2010 and 2012. */
 #define LONGEST_REPEAT_S (3 * SECONDS_PER_HOUR)
 
-/* The units with names; those of minutes are written as numbers, but for the hour. */
+/* The units with names. Slots of minutes are written as numbers, except for the hour. */
 static const struct {
   const char *name;
   TideTimeCut cut;
@@ -31,7 +31,7 @@ tide_time_cut_parse(const char *text, TideTimeCut *ret_cut, GError **error)
       return TRUE;
     }
   }
-  char *end = NULL; /* "15m", "6h"; anything else, also what is too large to be right, is 0 */
+  char *end = NULL; /* for "15m" or "6h"; anything else, and any number that is too large, becomes 0 */
   guint64 number = g_ascii_isdigit(*text) ? g_ascii_strtoull(text, &end, 10) : 0;
   gboolean is_number = end != NULL && end[0] != '\0' && end[1] == '\0' && number <= MINUTES_PER_DAY;
   guint64 minutes = !is_number ? 0 : *end == 'm' ? number : *end == 'h' ? number * 60 : 0;
@@ -66,8 +66,8 @@ slot_of_minutes_s(TideTimeCut cut)
   return (gint64)cut.minutes * 60;
 }
 
-/* The start, by the clock, of the slot of minutes that a local time is in. 1970 began with midnight, and slots divide
- * the day. */
+/* The local start of the slot of minutes that contains a local time. 1970 began at midnight, and slots divide the day.
+ */
 static gint64
 clock_start(gint64 local_s, gint64 slot_s)
 {
@@ -75,8 +75,8 @@ clock_start(gint64 local_s, gint64 slot_s)
   return local_s - (over_s < 0 ? over_s + slot_s : over_s);
 }
 
-/* A slot goes on over a change of the clocks only if they then show a time of the same slot, and not just its start:
- * the start of a slot is always one, also when the clocks show it a second time. */
+/* A slot continues across a change of offset only if the new local time lies within the same slot but is not its start:
+ * a start always begins a slot, also the second time that it occurs. */
 static gboolean
 goes_on(gint64 slot_start_local_s, gint64 local_after_s, gint64 slot_s)
 {
@@ -113,15 +113,15 @@ minutes_end_s(gint64 slot_s, GTimeZone *zone, gint64 utc_s)
   }
 }
 
-/* The first day of the slot that @day is in, or, with @further, of the next one. Days are counted from 1970-01-01,
- * which was a Thursday. */
+/* The first day of the slot that contains @day or, with @further, of the next slot. Days are counted from 1970-01-01, a
+ * Thursday. */
 static gint64
 first_day(TideCutUnit unit, gint64 day, int further)
 {
   int year, month, day_of_month;
   switch (unit) {
   case TIDE_CUT_WEEK: {
-    gint64 weekday = (day + 3) % 7; /* from Monday, which is 0 */
+    gint64 weekday = (day + 3) % 7; /* Monday is 0 */
     return day - (weekday < 0 ? weekday + 7 : weekday) + 7 * further;
   }
   case TIDE_CUT_MONTH:
@@ -139,13 +139,13 @@ first_day(TideCutUnit unit, gint64 day, int further)
   return day + further;
 }
 
-/* The moment from which on the clocks of @zone show @day or a later one. So where clocks are set back over midnight,
- * the day begins with the second one, and where they skip it (or the whole day), with the first moment after. */
+/* The moment from which the clocks of @zone show @day or later. If clocks are set back across midnight, that is the
+ * second midnight; if they skip midnight or the whole day, it is the first moment afterwards. */
 static gint64
 moment_of_day_s(GTimeZone *zone, gint64 day)
 {
   gint64 midnight_local_s = day * TIDE_SECONDS_PER_DAY;
-  /* Offsets are below a day: at this time midnight is over in any zone. */
+  /* Offsets are below a day, so at this time midnight has passed in any zone. */
   TideZoneSpan span = tide_zone_span_at(zone, midnight_local_s + TIDE_SECONDS_PER_DAY);
   for (;;) {
     gint64 midnight_s = midnight_local_s - span.offset_s;
@@ -158,16 +158,16 @@ moment_of_day_s(GTimeZone *zone, gint64 day)
   }
 }
 
-/* The first day of the slot that @utc_s is in. */
+/* The first day of the slot that contains @utc_s. */
 static gint64
 slot_day(TideCutUnit unit, GTimeZone *zone, gint64 utc_s)
 {
   gint64 day = first_day(unit, tide_day_of_seconds(utc_s + tide_zone_span_at(zone, utc_s).offset_s), 0);
-  /* After midnight by the clock, which will be set back to before it: the day before goes on. */
+  /* After a local midnight that clocks will be set back across, the previous day continues. */
   return moment_of_day_s(zone, day) <= utc_s ? day : first_day(unit, day - 1, 0);
 }
 
-/* Times that nanoseconds from 1970 on can count. */
+/* Limits to what nanoseconds since 1970 can count. */
 static gint64
 ns_of_seconds(gint64 utc_s)
 {
@@ -201,7 +201,7 @@ tide_time_cut_longest_ns(TideTimeCut cut)
 {
   if (cut.unit == TIDE_CUT_NONE)
     return 1;
-  if (cut.unit == TIDE_CUT_MINUTES) /* it goes on over a change only where less of it than the whole is repeated */
+  if (cut.unit == TIDE_CUT_MINUTES) /* a slot continues across a change only if less than the whole slot is repeated */
     return (slot_of_minutes_s(cut) + MIN(slot_of_minutes_s(cut), LONGEST_REPEAT_S)) * NS_PER_S;
   gint64 days = 0;
   for (gsize i = 0; i < G_N_ELEMENTS(named_cuts); i++)

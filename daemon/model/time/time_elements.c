@@ -43,7 +43,7 @@ tide_time_elements_at(GTimeZone *zone, gint64 ns)
   return shown;
 }
 
-/* Without a year the month may have its leap day, without a month the day may be any. */
+/* Without a year, February may have its leap day; without a month, the day may be any. */
 static gboolean
 is_date_of_a_year(const TideTimeElements *elements)
 {
@@ -103,7 +103,7 @@ tide_time_elements_local_s(const TideTimeElements *elements)
   return day * TIDE_SECONDS_PER_DAY + second_of_day;
 }
 
-/* The local seconds [from, to) that show the elements but the fraction; FALSE for a date that does not exist. */
+/* The local seconds [from, to) that show the elements, without the fraction. FALSE: the date does not exist. */
 static gboolean
 local_interval_s(const TideTimeElements *elements, gint64 *ret_from_s, gint64 *ret_to_s)
 {
@@ -130,8 +130,7 @@ local_interval_s(const TideTimeElements *elements, gint64 *ret_from_s, gint64 *r
   return TRUE;
 }
 
-/* From the first to the last moment at which the clocks show a time in [local_from_s, local_to_s); FALSE when there is
- * none. */
+/* The first and the last moment at which clocks show a time in [local_from_s, local_to_s). FALSE: there is none. */
 static gboolean
 moments_s(GTimeZone *zone, gint64 local_from_s, gint64 local_to_s, gint64 *ret_from_s, gint64 *ret_to_s)
 {

@@ -1,12 +1,11 @@
-/* A date and a time of day in parts, as clocks show them and texts name them. */
+/* The elements of a date and a time of day, as shown by clocks and named by texts. */
 #pragma once
 
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* The elements of a date and clock, from the largest on. What a pattern or text names is a bit for each: 1u << level.
- */
+/* The elements of a date and time of day, largest first. A set of named elements has a bit for each: 1u << level. */
 typedef enum TideTimeLevel {
   TIDE_LEVEL_YEAR,
   TIDE_LEVEL_MONTH,
@@ -21,33 +20,33 @@ typedef enum TideTimeLevel {
 #define TIDE_NAMES(level) (1u << TIDE_LEVEL_##level)
 #define TIDE_NAMES_DATE (TIDE_NAMES(YEAR) | TIDE_NAMES(MONTH) | TIDE_NAMES(DAY))
 #define TIDE_NAMES_CLOCK (TIDE_NAMES(HOUR) | TIDE_NAMES(MINUTE) | TIDE_NAMES(SECOND) | TIDE_NAMES(FRACTION))
-/* What a text can name besides: its offset from UTC, the day of the week. */
+/* A text can also name its offset from UTC and the day of the week. */
 #define TIDE_NAMES_OFFSET (1u << TIDE_N_LEVELS)
 #define TIDE_NAMES_WEEKDAY (2u << TIDE_N_LEVELS)
 
 typedef struct TideTimeElements {
-  int values[TIDE_N_LEVELS]; /* a fraction is in nanoseconds; 0 where it is not named */
+  int values[TIDE_N_LEVELS]; /* the fraction is in nanoseconds; 0: not named */
   guint named;               /* TIDE_NAMES(...) */
-  int fraction_digits;       /* named of the nanoseconds; 0: none */
+  int fraction_digits;       /* of the fraction as named; 0: none */
   int offset_s;              /* local minus UTC; with TIDE_NAMES_OFFSET */
   gboolean was_cut;          /* the text is finer than nanoseconds */
 } TideTimeElements;
 
-/* What one step of @level is by the calendar: a year has 366 days, a month 31, a day 24 hours. Of a fraction: of its
- * digits. */
+/* The length of one step of @level: a year has 366 days, a month 31, a day 24 hours. The step of a fraction depends on
+ * its digits. */
 gint64 tide_time_level_ns(TideTimeLevel level, int fraction_digits);
 
-/* What the clocks of @zone (NULL: UTC) show at @ns: all of it, and their offset. */
+/* All elements, and the offset, that the clocks of @zone (NULL: UTC) show at @ns. */
 TideTimeElements tide_time_elements_at(GTimeZone *zone, gint64 ns);
 
-/* Whether each value is one that clocks can show. @ret_detail: on a fault: a string literal. */
+/* Whether clocks can show each value. @ret_detail: otherwise the reason, a string literal. */
 gboolean tide_time_elements_check(const TideTimeElements *elements, const char **ret_detail) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether @named is a date, a time of day or both, without a gap between the largest and the smallest element of each;
- * NULL, or what is missing: a string literal. */
+/* Checks that @named is a date, a time of day or both, without a gap between the largest and the smallest element of
+ * each. Returns: NULL, or what is missing, a string literal. */
 const char *tide_time_names_fault(guint named);
 
-/* Whether @named is the year, and with each element all that are larger: then it names a time by itself. */
+/* Whether @named has the year, and with each element all larger ones, so that it names a time by itself. */
 static inline gboolean
 tide_time_names_from_year(guint named)
 {
@@ -55,13 +54,13 @@ tide_time_names_from_year(guint named)
   return (levels & TIDE_NAMES(YEAR)) && (levels & (levels + 1)) == 0;
 }
 
-/* Seconds of the date (1970-01-01 where none is named) and time of day as if they were UTC. */
+/* Seconds of the date (1970-01-01 if none is named) and time of day, as if they were UTC. */
 gint64 tide_time_elements_local_s(const TideTimeElements *elements);
 
-/* The times that show these elements on the clocks of @zone: [from, to), a year, month, day, hour, ... long. The year
- * must be named, and every element larger than a named one. FALSE for a date that does not exist, a local time that
- * never happens, and times before 1970 (or so late that nanoseconds cannot count them); what begins before 1970 is cut
- * off at 0. Of one that happens twice: from the first's start to the second's end. */
+/* The interval [from, to) in which the clocks of @zone show these elements. The year must be named, and every element
+ * larger than a named one. FALSE: the date does not exist, the local time never occurs, or the interval is before 1970
+ * or beyond what nanoseconds can count. A start before 1970 becomes 0. If the local time occurs twice, the interval
+ * spans both. */
 gboolean tide_time_elements_interval(const TideTimeElements *elements, GTimeZone *zone, gint64 *ret_from_ns,
                                      gint64 *ret_to_ns) G_GNUC_WARN_UNUSED_RESULT;
 

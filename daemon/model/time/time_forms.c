@@ -6,7 +6,7 @@
 #define NS_PER_MS G_GINT64_CONSTANT(1000000)
 #define EARLIEST_NS (G_GINT64_CONSTANT(946684800) * NS_PER_S) /* 2000-01-01 */
 #define LATEST_NS (G_GINT64_CONSTANT(4102444800) * NS_PER_S)  /* 2100-01-01 */
-#define TEXT_MAX_BYTES 80u                                    /* no form is as long */
+#define TEXT_MAX_BYTES 80u                                    /* longer than any form */
 #define SHOWN_FORMS 3u
 
 #define COUNT(name)                                                                                                    \
@@ -70,7 +70,7 @@ static const TideTimeForm forms[] = {
     HALF("d.M.yyyy"),
     HALF("HH:mm[:ss[.f][,f]]"),
     HALF("h:mm[:ss] a"),
-    {TIDE_TIME_EXCEL, NULL, NULL, FALSE}, /* many a number is between 36526 and 73050 */
+    {TIDE_TIME_EXCEL, NULL, NULL, FALSE}, /* not a moment, because many numbers are between 36526 and 73050 */
 };
 
 const TideTimeForm *

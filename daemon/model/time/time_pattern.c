@@ -5,12 +5,12 @@
 
 #define NS_DIGITS 9
 #define MAX_NESTING 4 /* of optional parts */
-#define MAX_PARTS 10  /* optional: a text is tried with each and without it, in 2^10 ways at most */
+#define MAX_PARTS 10  /* optional parts: a text is tried with and without each, in at most 2^10 ways */
 #define MAX_PIECES 250
 #define FIRST_YEAR_OF_TWO_DIGITS 2000
 
 typedef enum PieceKind {
-  PIECE_BYTE, /* stands for itself */
+  PIECE_BYTE, /* a literal */
   PIECE_NUMBER,
   PIECE_YEAR_OF_TWO,
   PIECE_MONTH_NAME,
@@ -18,7 +18,7 @@ typedef enum PieceKind {
   PIECE_WEEKDAY,
   PIECE_HOUR_OF_HALF,
   PIECE_HALF,
-  PIECE_FRACTION,     /* of so many digits */
+  PIECE_FRACTION,     /* of a fixed number of digits */
   PIECE_ANY_FRACTION, /* of one digit or more */
   PIECE_OFFSET,
   PIECE_OPEN,
@@ -30,21 +30,21 @@ struct TideTimePiece {
   guint8 byte;
   guint8 n_letters;
   guint8 least_digits, most_digits; /* 0: no number */
-  guint16 reserved;                 /* digits of the numbers that follow at once */
-  guint8 behind;                    /* OPEN: the place of the piece behind its end */
-  gboolean is_alternative;          /* OPEN: names what was named before, so it is not printed */
+  guint16 reserved;                 /* digits of the numbers that follow immediately */
+  guint8 behind;                    /* OPEN: the index of the piece after its end */
+  gboolean is_alternative;          /* OPEN: all its elements were named before, so it is not printed */
   TideTimeLevel level;
   guint says; /* TIDE_NAMES(...) */
 };
 
-/* What the two hours of a half day and the halves say. */
+/* Names of the hours of a half day, and of the halves. */
 #define NAMES_HOUR_OF_HALF (4u << TIDE_N_LEVELS)
 #define NAMES_HALF (8u << TIDE_N_LEVELS)
 
 #define ANYWHERE (TIDE_PATTERN_TEXT | TIDE_PATTERN_KEY | TIDE_PATTERN_QUALIFIER)
 #define NOT_IN_KEYS (TIDE_PATTERN_TEXT | TIDE_PATTERN_QUALIFIER)
 
-/* The letters, for both directions. */
+/* The elements, for reading and printing. */
 static const struct Element {
   char letter;
   guint8 n_letters; /* 0: 1 to 9 */
@@ -88,12 +88,12 @@ static const char half_names[][4] = {"AM", "PM"};
 
 /* ---- compiling ---- */
 
-/* What was named so far. */
+/* The elements named so far. */
 typedef struct Scope {
   TideTimePiece *open; /* NULL: the whole pattern */
-  guint before;        /* in front of it */
-  guint named;         /* in it, outside of its optional parts */
-  guint inner;         /* in these */
+  guint before;        /* before it */
+  guint named;         /* in it, outside its optional parts */
+  guint inner;         /* in its optional parts */
 } Scope;
 
 typedef struct Compiler {
@@ -117,7 +117,7 @@ letters_of(const struct Element *element, gsize n_letters)
   return element->n_letters == 0 ? CLAMP(n_letters, 1, NS_DIGITS) : element->n_letters;
 }
 
-/* The elements of @letter (0: of all) that @use allows, "MM or M" or "yyyy MM". */
+/* Lists the elements of @letter (0: of all letters) that @use allows: "MM or M", "yyyy MM". */
 static char *
 list_elements(char letter, TidePatternUse use)
 {
@@ -158,7 +158,7 @@ find_element(Compiler *compiler, char letter, gsize n_letters, GError **error)
   return NULL;
 }
 
-/* Whether @says was named already where this element is always read or printed together with it. */
+/* Whether @says was already named by an element that is always read or printed together with this one. */
 static gboolean
 is_named_twice(const Compiler *compiler, guint says)
 {
@@ -225,7 +225,7 @@ close_part(Compiler *compiler, TideTimePiece *piece, GError **error)
   return TRUE;
 }
 
-/* One piece more, of what stands at the compiler's place. FALSE: a fault. */
+/* Adds the piece at the compiler's position. FALSE: an error. */
 static gboolean
 add_piece(Compiler *compiler, GError **error)
 {
@@ -235,7 +235,7 @@ add_piece(Compiler *compiler, GError **error)
   gsize n_letters = 0;
   if (!compiler->is_quoted && g_ascii_isalpha(*at))
     n_letters = strspn(at, (const char[]){*at, '\0'});
-  /* A quote is written twice. */
+  /* A literal quote is doubled. */
   compiler->at += n_letters > 0 ? n_letters : *at == '\'' ? 2 : 1;
   if (n_letters > 0) {
     const struct Element *element = find_element(compiler, *at, n_letters, error);
@@ -250,14 +250,14 @@ add_piece(Compiler *compiler, GError **error)
   return TRUE;
 }
 
-/* The digits that @piece needs at least, where it begins with any. */
+/* The minimum number of digits with which @piece begins. */
 static guint8
 digits_needed(const TideTimePiece *piece)
 {
   return piece->kind == PIECE_BYTE && g_ascii_isdigit(piece->byte) ? 1 : piece->least_digits;
 }
 
-/* Whether a digit (or a @colon) may follow where the piece at @index is, by any way through optional parts. */
+/* Whether a digit (or a @colon) may occur at the piece at @index, with any choice of optional parts. */
 static gboolean
 may_be_digit(const TideTimePattern *pattern, gsize index, gboolean colon)
 {
@@ -276,7 +276,7 @@ may_be_digit(const TideTimePattern *pattern, gsize index, gboolean colon)
   return FALSE;
 }
 
-/* A number of varying width leaves the digits of the numbers behind it; which these are must be certain. */
+/* A number of varying width leaves the digits of the numbers after it, so their count must be certain. */
 static gboolean
 reserve_digits(Compiler *compiler, GError **error)
 {
@@ -306,7 +306,7 @@ reserve_digits(Compiler *compiler, GError **error)
   return TRUE;
 }
 
-/* What is printed: all elements but those of optional parts that name again what others do. */
+/* The printed elements: all except those of optional parts that repeat others. */
 static guint
 printed_names(const TideTimePattern *pattern)
 {
@@ -437,7 +437,7 @@ put_name(guint8 *to, const char *name)
   return to + len;
 }
 
-/* As few digits as say it. */
+/* Prints as few digits as possible. */
 static guint8 *
 put_any_fraction(guint8 *to, int ns)
 {
@@ -489,7 +489,7 @@ void
 tide_time_pattern_print(const TideTimePattern *pattern, GTimeZone *zone, gint64 ns, TideBuffer *out)
 {
   TideTimeElements shown = tide_time_elements_at(zone, ns);
-  /* An offset is printed to the minute, so the clock has to be that offset's. */
+  /* Offsets are printed to the minute, so the local time must use the rounded offset. */
   if ((pattern->named & TIDE_NAMES_OFFSET) && shown.offset_s % 60 != 0) {
     int offset_s = shown.offset_s - shown.offset_s % 60;
     shown = tide_time_elements_at(NULL, ns + offset_s * G_GINT64_CONSTANT(1000000000));
@@ -508,7 +508,7 @@ tide_time_pattern_print(const TideTimePattern *pattern, GTimeZone *zone, gint64 
 
 /* ---- reading ---- */
 
-/* A text on its way. */
+/* A text being read. */
 typedef struct Reader {
   TideTimeCursor cursor;
   TideTimeElements elements;
@@ -519,8 +519,8 @@ typedef struct Reader {
 gboolean
 tide_time_take_fraction(TideTimeCursor *cursor, gsize n_left, TideTimeElements *elements)
 {
-  static const int steps_ns[NS_DIGITS + 1] = {0,     100000000, 10000000, 1000000, 100000,
-                                              10000, 1000,      100,      10,      1}; /* by the number of digits */
+  static const int steps_ns[NS_DIGITS + 1] = {0,    100000000, 10000000, 1000000, 100000, 10000,
+                                              1000, 100,       10,       1}; /* indexed by the number of digits */
   gsize at = cursor->at, end = cursor->text.len, n_digits = 0;
   int fraction = 0;
   if (n_left > 0) {
@@ -564,7 +564,7 @@ tide_time_take_offset(TideTimeCursor *cursor, TideTimeElements *elements)
   return TRUE;
 }
 
-/* The number of the name that stands there, in letters of any case. */
+/* Reads one of @names in any case, and returns its index. */
 static gboolean
 take_name(TideTimeCursor *cursor, const char names[][4], int n_names, int *ret_number)
 {
@@ -638,8 +638,8 @@ take_piece(Reader *reader, const TideTimePiece *piece)
   return TRUE;
 }
 
-/* Tries the pieces in their order; where one does not fit, or names what is named already, or something is left of the
- * text, the optional part that was begun last is passed over, though it did fit. */
+/* Tries the pieces in order. If one does not match, repeats an element, or leaves text over, it backtracks and skips
+ * the last optional part that it entered. */
 static gboolean
 take_pieces(Reader *reader, const TideTimePattern *pattern)
 {
@@ -649,7 +649,7 @@ take_pieces(Reader *reader, const TideTimePattern *pattern)
   } begun[MAX_PARTS];
   gsize n_begun = 0;
   for (gsize i = 0;; i++) {
-    const TideTimePiece *piece = &pattern->pieces[i]; /* behind the last one stands none */
+    const TideTimePiece *piece = &pattern->pieces[i]; /* not valid after the last piece */
     gboolean is_end = i == pattern->n_pieces;
     if (is_end && reader->cursor.at == reader->cursor.text.len)
       return TRUE;
@@ -669,7 +669,7 @@ take_pieces(Reader *reader, const TideTimePattern *pattern)
   }
 }
 
-/* Turns what is counted in halves of a day, or in days of a year, into elements. */
+/* Turns hours of a half day, and days of a year, into elements. */
 static gboolean
 resolve(Reader *reader)
 {

@@ -5,27 +5,26 @@
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
-/* No sensor measures beyond it: what claims to is a number in the wrong unit, whatever the record's time
- * says. */
+/* A later time is a number in the wrong unit, regardless of the record time. */
 #define LATEST_EPOCH_MS G_GINT64_CONSTANT(7258118400000) /* 2200-01-01T00:00:00Z */
 
-/* The largest max_future: what is beyond it is no clock that goes wrong. */
+/* The largest max_future: no clock is wrong by more. */
 #define FUTURE_MAX_MS (3650 * 86400 * G_GINT64_CONSTANT(1000))
 
-/* A time of day is at most this much later than its record; beyond, it is taken for the day before. */
+/* A time of day later than its record by more belongs to the previous day. */
 #define TIME_OF_DAY_AHEAD_MAX_MS (12 * 60 * 60 * G_GINT64_CONSTANT(1000))
 
-/* One event time on its way. */
+/* One event time being read. */
 typedef struct Attempt {
   const TideTimeSpec *spec;
   const TideReading *reading;
   const TideRecordTime *record;
-  const TideField *field; /* the time's; NULL with TIDE_TIME_RECORD */
+  const TideField *field; /* of the time; NULL with TIDE_TIME_RECORD */
   TideEventTime *ret_time;
   TideReject *ret_reject;
 } Attempt;
 
-/* @why: what is to be told beside the reading and @field, which is NULL where none is concerned. */
+/* @why: everything except the reading and @field. @field: NULL if none is at fault. */
 static gboolean
 refuse(const Attempt *attempt, const TideField *field, TideReject why)
 {
@@ -40,7 +39,7 @@ refuse(const Attempt *attempt, const TideField *field, TideReject why)
 #define REFUSE(reject_reason, text, ...)                                                                               \
   refuse(attempt, attempt->field, (TideReject){.reason = (reject_reason), .detail = (text), __VA_ARGS__})
 
-/* @field: NULL where it is absent. */
+/* @field: NULL if absent. */
 static gboolean
 refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_id)
 {
@@ -73,7 +72,7 @@ need_field(const Attempt *attempt, TideNameId name_id, const TideField **ret_fie
                 (TideReject){.reason = TIDE_REJECT_TIME_INVALID, .detail = "neither text nor a number"});
 }
 
-/* The number in @field. @ret_ns: what it counts. */
+/* Reads the number in @field as a duration. */
 static gboolean
 read_count(const Attempt *attempt, const TideField *field, TideTimeFormat format, gint64 *ret_ns)
 {
@@ -93,7 +92,7 @@ read_count(const Attempt *attempt, const TideField *field, TideTimeFormat format
   return refuse(attempt, field, (TideReject){.reason = reason, .detail = detail});
 }
 
-/* What the second field adds. */
+/* Reads the duration that the second field adds. */
 static gboolean
 read_plus(const Attempt *attempt, gint64 *ret_ns)
 {
@@ -115,9 +114,9 @@ read_plus(const Attempt *attempt, gint64 *ret_ns)
                              .remedy = "see that 'plus' of the time has the field's 'unit'"});
 }
 
-/* The moment to which the record fits, if it does to one of them alone: the reading came to it within the time that
- * lies between the two, or the sender's clock was ahead by max_future (half of that time at the most). Where both fit,
- * a late reading of the first pass looks like one of the second by a clock that is ahead. */
+/* Chooses the only moment that fits the record: the record followed within the interval between the two, or the
+ * sender's clock was ahead by max_future (at most half of that interval). If both fit, a late reading of the first pass
+ * cannot be distinguished from one of the second pass by a fast clock. */
 static gboolean
 choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret_utc_s)
 {
@@ -169,7 +168,7 @@ take_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret
   return TRUE;
 }
 
-/* The moments at which the declared zone's clocks, or those of the offset that the text carries, show @local_s. */
+/* The moments at which local time is @local_s, in the declared zone or with the text's own offset. */
 static TideLocalMoments
 moments_of(const Attempt *attempt, const TideTimeElements *time, gint64 local_s)
 {
@@ -189,8 +188,8 @@ utc_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_
   return take_moment(attempt, &moments, ret_utc_s);
 }
 
-/* The latest day on which this time of day (@second_of_day) is not after the record's time (with some allowance for
- * clocks). So a reading of 23:59:58 that arrives just after midnight keeps its day. */
+/* The latest day on which @second_of_day is not after the record time, with some allowance for clocks. So a reading of
+ * 23:59:58 that arrives just after midnight keeps its day. */
 static gboolean
 date_by_record(const Attempt *attempt, const TideTimeElements *time, gint64 second_of_day, gint64 *ret_utc_s)
 {
@@ -210,7 +209,7 @@ date_by_record(const Attempt *attempt, const TideTimeElements *time, gint64 seco
   }
 }
 
-/* @ret_date_s: the date in the declared field as seconds, 0 where the text has its own date. */
+/* @ret_date_s: the date in the declared field, in seconds; 0: the text has its own date. */
 static gboolean
 date_by_field(const Attempt *attempt, const TideTimeElements *time, gint64 *ret_date_s)
 {
@@ -231,7 +230,7 @@ date_by_field(const Attempt *attempt, const TideTimeElements *time, gint64 *ret_
   return TRUE;
 }
 
-/* The moment of @local_ns beyond the elements of @time, which say how to take it: with which date and offset. */
+/* The moment @local_ns after the elements of @time, which provide the date and offset. */
 static gboolean
 ns_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s, gint64 local_ns, gint64 *ret_ns)
 {
@@ -272,7 +271,7 @@ ns_of_count(const Attempt *attempt, gint64 *ret_ns)
   if (__builtin_add_overflow(*ret_ns, plus_ns, ret_ns))
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, TIDE_TIME_OUT_OF_RANGE ": is the unit right?");
   if (G_LIKELY(!spec->is_local && spec->format != TIDE_TIME_EXCEL) || *ret_ns < 0)
-    return TRUE; /* what is before 1970 is refused in any zone */
+    return TRUE; /* times before 1970 are rejected in any zone */
   return ns_of_local(attempt, &of_date, 0, *ret_ns, ret_ns);
 }
 
@@ -357,8 +356,8 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
                     "later than the record's time by more than ten years: is the unit right?", .by_record_time = TRUE);
     return TRUE;
   }
-  /* What a clock says alone is no matter of on_future: its reading becomes a dead letter, which tells of the decision.
-   */
+  /* on_future does not apply to this decision: it depends on the host clock, so the reading becomes a dead letter that
+   * records it. */
   gint64 clock_ms = attempt->record->clock_ms;
   if (record_ms < 0 || clock_ms <= 0 || event_ms - clock_ms <= spec->max_future_ms)
     return TRUE;
@@ -399,7 +398,7 @@ tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const 
   return TRUE;
 }
 
-/* By the declared zone's clocks, with their offset. */
+/* RFC 3339 in the declared zone, with its offset. */
 static const TideTimePattern *
 rfc3339_pattern(void)
 {
@@ -412,7 +411,7 @@ rfc3339_pattern(void)
   return pattern;
 }
 
-/* How fine the main field says a moment. */
+/* The resolution of the main field. */
 static gint64
 main_step_ns(const TideTimeSpec *spec)
 {

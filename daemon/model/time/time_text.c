@@ -5,15 +5,15 @@
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 #define NS_DECIMALS 9
 #define COUNT_TEXT_MAX_BYTES 40 /* 19 digits of a gint64, and room for a fraction and an exponent */
-#define SAFE_DIGITS 18          /* which 64 bits always hold */
+#define SAFE_DIGITS 18          /* always fits into 64 bits */
 #define EXCEL_STEP_NS G_GINT64_CONSTANT(1000000)
 
-/* What a number counts: units of factor / 10^decimals seconds, from its origin on. */
+/* The unit of a count, factor / 10^decimals seconds, and its origin. */
 typedef struct Count {
   gint64 factor;
   int decimals;
   gint64 origin_s;             /* since 1970 */
-  const char *before, *behind; /* what stands around the number */
+  const char *before, *behind; /* texts around the number */
 } Count;
 
 static const Count counts[TIDE_TIME_N_FORMATS] = {
@@ -64,16 +64,16 @@ push_digit(gint64 *number, int digit)
   return !__builtin_mul_overflow(*number, 10, number) && !__builtin_add_overflow(*number, digit, number);
 }
 
-/* A decimal number taken apart: digits x 10^exponent. */
+/* A decimal number: digits x 10^exponent. */
 typedef struct Decimal {
   gboolean is_negative;
   gint64 digits;
   int exponent;
-  gboolean is_too_big; /* more digits than 64 bits hold, before the point ... */
-  gboolean was_cut;    /* ... or behind it, where the last are left out */
+  gboolean is_too_big; /* more digits before the point than fit into 64 bits */
+  gboolean was_cut;    /* more digits after the point, of which the last were dropped */
 } Decimal;
 
-/* Zeros count only when another digit follows, so that 1426535612.0450000000 is no big number. */
+/* Zeros count only if another digit follows, so that 1426535612.0450000000 is not too big. */
 static gsize
 read_fraction(TideBytes text, gsize at, Decimal *decimal)
 {
@@ -114,7 +114,7 @@ read_exponent(TideBytes text, gsize at, Decimal *decimal)
   return TRUE;
 }
 
-/* JSON's grammar for numbers, but leading zeros are allowed: a time in quotes may be padded. */
+/* JSON's grammar for numbers, plus leading zeros, because a time in quotes may be padded. */
 static gboolean
 read_decimal(TideBytes text, Decimal *ret_decimal)
 {
@@ -143,7 +143,7 @@ read_decimal(TideBytes text, Decimal *ret_decimal)
   return at == text.len;
 }
 
-/* FALSE: more than nanoseconds can count. */
+/* FALSE: nanoseconds cannot count it. */
 static gboolean
 count_ns(const Decimal *decimal, const Count *count, gint64 *ret_ns, gboolean *ret_was_cut)
 {
@@ -170,8 +170,8 @@ count_ns(const Decimal *decimal, const Count *count, gint64 *ret_ns, gboolean *r
   return ns >= G_MININT64 && ns <= G_MAXINT64;
 }
 
-/* The number in "/Date(1795871383000+0200)/", which counts in UTC: the offset tells only whose clock it was read from.
- * FALSE: it is none. */
+/* Reads the number in "/Date(1795871383000+0200)/", which counts in UTC; the offset only describes the sender's clock.
+ * FALSE: the text has another form. */
 static gboolean
 unwrap(const Count *count, TideBytes *text)
 {
@@ -213,7 +213,7 @@ tide_time_text_read_count(TideBytes text, TideTimeFormat format, gint64 *ret_ns,
     return TIDE_TIME_FAULT_RANGE;
   }
   if (format == TIDE_TIME_EXCEL) {
-    /* A day of Excel is a double, whose last digits are noise: it shows milliseconds. */
+    /* Excel stores days as a double, whose last digits are noise, and shows milliseconds. */
     *ret_ns = (*ret_ns + EXCEL_STEP_NS / 2) / EXCEL_STEP_NS * EXCEL_STEP_NS;
     *ret_was_cut = FALSE;
   }

@@ -5,24 +5,24 @@
 
 #include <stdatomic.h>
 
-/* A day more at both ends, because local times differ from UTC by less. */
+/* One day more at both ends, because local times differ from UTC by less than a day. */
 #define FIRST_S (-TIDE_SECONDS_PER_DAY)
 #define LAST_S (G_GINT64_CONSTANT(7258118400) + TIDE_SECONDS_PER_DAY) /* 2200-01-01 */
 
 typedef struct ZoneTable ZoneTable;
 
-/* Never changed or freed once it is in the list. */
+/* Never changed or freed once in the list. */
 struct ZoneTable {
-  GTimeZone *zone;     /* owned: so that its address means no other zone later */
+  GTimeZone *zone;     /* owned, so that no other zone can later have its address */
   TideZoneSpan *spans; /* owned; ascending, without gaps */
   gsize n_spans;
   ZoneTable *next;
 };
 
-static _Atomic(ZoneTable *) tables; /* grows at its head only: read without the lock */
+static _Atomic(ZoneTable *) tables; /* grows only at its head, so it is read without the lock */
 static TideMutex tables_lock = {PTHREAD_MUTEX_INITIALIZER};
 
-/* Appends the changes of offset in (from_s, to_s], whose ends lie in GLib's intervals of these numbers. */
+/* Appends the changes of offset in (from_s, to_s], whose ends lie in the given GLib intervals. */
 static void
 find_changes(GTimeZone *zone, gint64 from_s, int from_interval, gint64 to_s, int to_interval, GArray *spans)
 {
@@ -37,7 +37,7 @@ find_changes(GTimeZone *zone, gint64 from_s, int from_interval, gint64 to_s, int
   }
   TideZoneSpan *last = &g_array_index(spans, TideZoneSpan, spans->len - 1);
   TideZoneSpan next = {to_s, G_MAXINT64, g_time_zone_get_offset(zone, to_interval)};
-  if (next.offset_s == last->offset_s) /* only its name changes, or what is called summer */
+  if (next.offset_s == last->offset_s) /* only the name or the summer flag changes */
     return;
   last->to_s = to_s;
   g_array_append_val(spans, next);
@@ -73,7 +73,7 @@ static ZoneTable *
 add_table(GTimeZone *zone)
 {
   tide_mutex_lock(&tables_lock);
-  ZoneTable *table = find_table(zone); /* another thread may have been faster */
+  ZoneTable *table = find_table(zone); /* another thread may have added it meanwhile */
   if (table == NULL) {
     table = make_table(zone);
     table->next = atomic_load_explicit(&tables, memory_order_relaxed);
@@ -91,7 +91,7 @@ tide_zone_span_at(GTimeZone *zone, gint64 utc_s)
   const ZoneTable *table = find_table(zone);
   if (G_UNLIKELY(table == NULL))
     table = add_table(zone);
-  gsize first = 0, n = table->n_spans; /* the last span that does not begin after utc_s is among n from first on */
+  gsize first = 0, n = table->n_spans; /* the last span that begins at or before utc_s is among the n from first */
   while (n > 1) {
     gsize half = n / 2;
     first = table->spans[first + half].from_s <= utc_s ? first + half : first;
@@ -106,7 +106,7 @@ tide_zone_offset_s(GTimeZone *zone, gint64 utc_s)
   return tide_zone_span_at(zone, utc_s).offset_s;
 }
 
-/* Offsets are below a day, so the spans to look at are those of a day before to a day after: nearly always one. */
+/* Offsets are below a day, so only spans within a day before or after matter: nearly always one. */
 TideLocalMoments
 tide_zone_moments_of_local(GTimeZone *zone, gint64 local_s)
 {
