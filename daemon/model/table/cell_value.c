@@ -8,13 +8,12 @@
 #include <math.h>
 #include <msgpack.h>
 
-/* Longer ones are no sensor's: a double has at most 17 digits that count, and 308 before the point. */
+/* No sensor sends longer numbers: a double has at most 17 significant digits, and 309 before the point. */
 #define NUMBER_MAX_BYTES 400u
 
-/* Of the greatest and the least. */
 #define INT64_MAX_DIGITS 19u
 
-/* Texts of more digits are not printed the same from a double anyway. */
+/* A text with more digits may not be what its double prints. */
 #define DOUBLE_MAX_DIGITS 15u
 
 /* %g writes smaller numbers with an exponent: 0.0001, but 1e-05. */
@@ -26,7 +25,7 @@ static gboolean
 read_digits(TideBytes text, gint64 *ret_value)
 {
   gboolean is_negative = text.len > 0 && text.data[0] == '-';
-  gint64 value = 0; /* negative while it grows: there is one more of those */
+  gint64 value = 0; /* negative while it grows, because there is one more negative number */
   gsize first = is_negative ? 1 : 0;
   if (text.len == first)
     return FALSE;
@@ -41,7 +40,6 @@ read_digits(TideBytes text, gint64 *ret_value)
   return TRUE;
 }
 
-/* 5.0 and 1e3 are integers, too. */
 static gboolean
 read_int64(TideBytes text, gint64 *ret_value)
 {
@@ -61,7 +59,8 @@ read_int64(TideBytes text, gint64 *ret_value)
   return read_digits(tide_bytes(digits, 1 + (gsize)n_digits), ret_value);
 }
 
-/* Only what a decimal number is made of, so that strtod() sees neither hex nor names of infinities. */
+/* Accepts only characters of decimal numbers, so that strtod() sees neither hexadecimal numbers nor names of
+ * infinities. */
 static gboolean
 read_float64(TideBytes text, double *ret_value)
 {
@@ -79,7 +78,8 @@ read_float64(TideBytes text, double *ret_value)
   return *end == '\0' && isfinite(*ret_value);
 }
 
-/* The digits of the number @text that count, without zeros at either end, into @digits of as many bytes. */
+/* Copies the significant digits of the number @text, without zeros at either end, into @digits, which has room for all
+ * of @text. */
 static gsize
 digits_that_count(const char *text, gsize len, char *digits)
 {
@@ -92,14 +92,14 @@ digits_that_count(const char *text, gsize len, char *digits)
   return n;
 }
 
-/* Whether @number, the nearest to @text, is as good as the text: no other number of so many digits is nearer to it.
- * Beside a power of two that may be one that names another float; then @text alone names this one. */
+/* Whether @number, the double nearest to @text, preserves it: no other number with as many digits is nearer to that
+ * double. Next to a power of two, such a number may name another double; then only @text names this one. */
 static gboolean
 holds_text(double number, TideBytes text)
 {
   char digits[NUMBER_MAX_BYTES], printed[NUMBER_MAX_BYTES + 16], same[sizeof printed], format[16];
   gsize n = digits_that_count((const char *)text.data, text.len, digits);
-  if (n == 0 || (n <= DBL_DIG && fabs(number) >= DBL_MIN)) /* no two of so few digits share their bits */
+  if (n == 0 || (n <= DBL_DIG && fabs(number) >= DBL_MIN)) /* no two numbers with so few digits share their bits */
     return TRUE;
   g_snprintf(format, sizeof format, "%%.%de", (gint)n - 1);
   g_ascii_formatd(printed, sizeof printed, format, number);
@@ -180,10 +180,10 @@ count_digits(TideBytes text, gsize at)
   return n;
 }
 
-/* A decimal number as programs write it: digits without zeros in front, then nothing or a point and digits. */
+/* A decimal number as programs print it: digits without leading zeros, then optionally a point and digits. */
 typedef struct Decimal {
   gboolean is_negative;
-  gsize first; /* where the digits begin */
+  gsize first; /* index of the first digit */
   gsize n_whole;
   gsize n_fraction; /* 0: no point */
 } Decimal;
@@ -206,7 +206,7 @@ take_apart(TideBytes text, Decimal *ret_decimal)
   return end == text.len;
 }
 
-/* FALSE when it is no integer of 64 bits, or is not printed so: -0. */
+/* FALSE: not a 64-bit integer, or printed differently, as -0 is. */
 static gboolean
 pack_integer(msgpack_packer *msgpack, TideBytes text, const Decimal *decimal)
 {
@@ -225,7 +225,8 @@ pack_integer(msgpack_packer *msgpack, TideBytes text, const Decimal *decimal)
   return TRUE;
 }
 
-/* FALSE when it would not be printed so. @decimal: NULL: has an exponent, or is not written as programs do */
+/* FALSE: its double would be printed differently. @decimal: NULL: @text has an exponent, or is not written as programs
+ * print numbers */
 static gboolean
 pack_double(msgpack_packer *msgpack, TideBytes text, const Decimal *decimal)
 {
@@ -233,12 +234,12 @@ pack_double(msgpack_packer *msgpack, TideBytes text, const Decimal *decimal)
   if (text.len >= sizeof copy)
     return FALSE;
   if (decimal != NULL && decimal->n_fraction > 0 && text.data[text.len - 1] == '0')
-    return FALSE; /* printing leaves such zeros out */
+    return FALSE; /* printing omits such zeros */
   memcpy(copy, text.data, text.len);
   copy[text.len] = '\0';
   double value = g_ascii_strtod(copy, NULL);
-  /* A text with no more digits than survive must be what a double of its value is printed as: this saves the printing,
-   * which takes ten times as long. */
+  /* A text with so few digits is certainly what its double prints. This avoids printing it, which takes ten times as
+   * long. */
   gboolean is_surely_printed_so = FALSE;
   if (decimal != NULL && decimal->n_fraction > 0) {
     gsize leading_zeros = 0;
@@ -324,7 +325,7 @@ tide_packer_begin(TidePacker *packer, TidePacking packing, TideBuffer *out)
 {
   *packer = (TidePacker){.packing = packing, .out = out, .start = out->len};
   if (packing == TIDE_PACK_MSGPACK) {
-    /* The head of a map with 32 bits for its size, which end() fills in: in the beginning it is not known. */
+    /* The header of a map with a 32-bit size, which end() fills in because it is not yet known. */
     msgpack_packer msgpack = msgpack_of(packer);
     msgpack_pack_map(&msgpack, G_MAXUINT32);
   } else {

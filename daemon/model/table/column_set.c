@@ -15,12 +15,11 @@ typedef struct Chunk {
   gsize capacity;
 } Chunk;
 
-/* Columns of one life: their memory, and a hash table of them with linear probing; at most half of the slots are used.
- */
+/* Columns of one lifetime: their memory, and a hash table with linear probing, at most half full. */
 typedef struct Tier {
   GArray *chunks;   /* owned (element-type Chunk); they never move or shrink */
-  guint chunk;      /* the one that is being filled */
-  gsize used_bytes; /* of it */
+  guint chunk;      /* the chunk being filled */
+  gsize used_bytes; /* of that chunk */
   gsize total_bytes;
   TideSetColumn **slots; /* owned; NULL: free */
   guint32 n_slots;       /* a power of two */
@@ -104,7 +103,7 @@ tide_column_set_copy(TideColumnSet *set, TideColumnLife life, TideBytes bytes)
   return tide_bytes(data, bytes.len);
 }
 
-/* The slot that holds the column of @prefix, or the free one where it belongs. */
+/* The slot of the column with @prefix, or the free slot where it belongs. */
 static TideSetColumn **
 slot_of(const Tier *tier, TideBytes prefix, guint64 hash)
 {
@@ -165,7 +164,8 @@ tide_column_set_begin_message(TideColumnSet *set)
   Tier *tier = &set->tiers[TIDE_COLUMN_OF_MESSAGE];
   if (G_LIKELY(tier->total_bytes == 0))
     return;
-  /* One message may have had very many columns; clearing their slots each time would slow all that follow. */
+  /* Shrink after a message with very many columns, because clearing its slots each time would slow down all later
+   * messages. */
   if (tier->n_slots > FIRST_SLOTS && tier->n_columns > 0 && tier->n_columns < tier->n_slots / MAX_SLOTS_PER_COLUMN) {
     g_free(tier->slots);
     tier->n_slots = FIRST_SLOTS;

@@ -1,13 +1,13 @@
 #include "model/table/dated_table.h"
 
-/* A pattern as it is walked: time_pattern.h. */
+/* Position in a pattern of time_pattern.h. */
 typedef struct PatternWalk {
   const char *at;
   gboolean in_pattern; /* between the braces */
   gboolean in_quotes;
 } PatternWalk;
 
-/* Steps over what makes no character: braces, and single quotes that are not doubled. */
+/* Skips what produces no character: braces, and single quotes that are not doubled. */
 static void
 skip_marks(PatternWalk *walk)
 {

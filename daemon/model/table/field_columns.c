@@ -3,7 +3,7 @@
 #include "model/glob.h"
 #include "thrift/wire/put_encoder.h"
 
-/* A field's own name as @rule, or @item of it, writes it. Borrowed: valid until the next call. */
+/* A field's name as changed by @rule, or by its @item. Borrowed: valid until the next call. */
 static TideBytes
 changed_name(TideFieldColumns *columns, const TideColumnRule *rule, const TideColumnItem *item, TideBytes name)
 {
@@ -21,15 +21,15 @@ changed_name(TideFieldColumns *columns, const TideColumnRule *rule, const TideCo
 
 /* ---- targets ---- */
 
-/* A family of its own for the members of the cell that @rule packs: they are told apart as columns are, and differ from
- * all columns, since no family's name holds the NUL that is in each address. */
+/* A pseudo-family for the members of the cell that @rule packs. Members are thus distinguished like columns, and differ
+ * from all columns, because no family name contains the NUL that every address contains. */
 static TideBytes
 family_of_members(const TideFieldRule *rule)
 {
   return tide_bytes(&rule->declared, sizeof rule->declared);
 }
 
-/* The column whose qualifier @rule makes of @name, where that is the same for all readings; else NULL. */
+/* The column whose qualifier @rule derives from @name; NULL: the qualifier depends on the reading. */
 static TideSetColumn *
 constant_column(TideFieldColumns *columns, const TideFieldRule *rule, TideBytes name)
 {
@@ -40,11 +40,11 @@ constant_column(TideFieldColumns *columns, const TideFieldRule *rule, TideBytes 
     return tide_column_set_find(columns->set, rule->family, name);
   tide_buffer_reset(&columns->qualifier);
   if (!tide_key_text_is_constant(text) || !tide_key_text_append(text, &no_reading, name, &columns->qualifier, &reject))
-    return NULL; /* what cannot be made is found again with each reading, which is rejected for it */
+    return NULL; /* a qualifier that cannot be built is noticed for each reading, which is then rejected */
   return tide_column_set_find(columns->set, rule->family, tide_buffer_bytes(&columns->qualifier));
 }
 
-/* Adds what @rule makes of a field of this name, or of the value of @item, behind *@first. */
+/* Appends the target of @rule for a field with this name, or for the value of @item, to the list *@first. */
 static void
 add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *rule, const TideColumnItem *item,
            TideBytes own_name, TideTarget **first)
@@ -71,11 +71,12 @@ add_target(TideFieldColumns *columns, TideColumnLife life, const TideFieldRule *
   **last = computed;
 }
 
-/* By the first pattern that matches; else by each rule that takes all that is left. */
+/* By the first matching pattern, otherwise by each rule for all remaining fields. */
 static void
 add_unnamed(TideFieldColumns *columns, TideColumnLife life, const TideField *field, TideTarget **first)
 {
-  gboolean is_in_key = tide_name_ids_contain(columns->key_fields, field->name_id); /* which says it already */
+  gboolean is_in_key =
+      tide_name_ids_contain(columns->key_fields, field->name_id); /* the key already contains its value */
   for (guint i = 0; i < columns->n_rules; i++) {
     const TideFieldRule *rule = &columns->rules[i];
     for (gsize k = 0; k < rule->declared->n_items && (rule->declared->with_key_fields || !is_in_key); k++) {
@@ -96,7 +97,7 @@ add_unnamed(TideFieldColumns *columns, TideColumnLife life, const TideField *fie
 const TideTarget *
 tide_field_columns_meet(TideFieldColumns *columns, const TideField *field)
 {
-  TideNameId id = field->name_id; /* the names that rules use have one */
+  TideNameId id = field->name_id; /* names that rules use always have an id */
   TideColumnLife life = id != TIDE_NAME_NONE ? tide_column_set_life(columns->set) : TIDE_COLUMN_OF_MESSAGE;
   TideTarget *first = NULL;
   for (guint i = 0; id != TIDE_NAME_NONE && i < columns->n_rules; i++) {
@@ -166,7 +167,7 @@ tide_field_columns_free(TideFieldColumns *columns)
   g_free(columns);
 }
 
-/* ---- of all readings of a shape ---- */
+/* ---- readings of one shape ---- */
 
 void
 tide_shape_columns_clear(TideShapeColumns *shape)
@@ -176,7 +177,7 @@ tide_shape_columns_clear(TideShapeColumns *shape)
   *shape = (TideShapeColumns){0};
 }
 
-/* How many cells @reading makes; 0: they are not all plain. */
+/* The number of cells of @reading; 0: not all of them are plain. */
 static guint32
 count_plain_cells(TideFieldColumns *columns, const TideReading *reading)
 {
@@ -197,7 +198,7 @@ count_plain_cells(TideFieldColumns *columns, const TideReading *reading)
 void
 tide_shape_columns_learn(TideShapeColumns *shape, TideFieldColumns *columns, const TideReading *reading)
 {
-  static guint64 last_id; /* no list of columns of the process has the same */
+  static guint64 last_id; /* unique for each list of columns in the process */
   guint32 n = count_plain_cells(columns, reading);
   tide_shape_columns_clear(shape);
   shape->serial = reading->shape.serial;

@@ -1,4 +1,4 @@
-/* A table as it is declared: key, columns, latest mode, and how tidemark creates it. Compiled when the configuration is
+/* A declared table: key, columns, latest mode, and settings for its creation. Compiled when the configuration is
  * loaded, then read-only and shared by all threads. */
 #pragma once
 
@@ -11,24 +11,24 @@
 G_BEGIN_DECLS
 
 typedef enum TideLatestMode {
-  TIDE_LATEST_NONE,    /* a data table: every row is written */
-  TIDE_LATEST_MERGE,   /* the newest of each cell; rows of one key are coalesced before they are sent */
-  TIDE_LATEST_REPLACE, /* the row is exactly the newest reading: its cells are put at its time, and the families are
-                        * deleted up to the millisecond before, in one mutation of the row */
-  TIDE_LATEST_PACKED,  /* as MERGE; the whole reading is one cell (its rules pack), so it is replaced as one */
+  TIDE_LATEST_NONE,    /* a history table: every row is written */
+  TIDE_LATEST_MERGE,   /* keeps the newest value of each cell; rows of one key are merged before they are sent */
+  TIDE_LATEST_REPLACE, /* makes the row exactly the newest reading: one mutation puts its cells at its time and deletes
+                        * the families up to the millisecond before */
+  TIDE_LATEST_PACKED, /* like MERGE, but the whole reading is one cell (its rules pack), so it is replaced as a whole */
 } TideLatestMode;
 
-/* What a message without value (a tombstone) does in a latest table. */
+/* The effect of a tombstone, a message without a value, on a latest table. */
 typedef enum TideTombstonePolicy {
   TIDE_TOMBSTONE_IGNORE,
-  TIDE_TOMBSTONE_DELETE, /* deletes the row that the record's key names, up to the record's time */
+  TIDE_TOMBSTONE_DELETE, /* deletes the row named by the record's key, up to the record time */
 } TideTombstonePolicy;
 
-/* Which time the cells of a table get. */
+/* The time of a table's cells. */
 typedef enum TideCellTime {
   TIDE_CELL_TIME_EVENT,  /* the table's event time */
-  TIDE_CELL_TIME_RECORD, /* the Kafka record's: corrections of one event time become versions */
-  TIDE_CELL_TIME_FIELD,  /* another field's: cell_time_spec */
+  TIDE_CELL_TIME_RECORD, /* the record time: corrections of one event time become versions */
+  TIDE_CELL_TIME_FIELD,  /* the time in another field: cell_time_spec */
 } TideCellTime;
 
 /* How a field's text becomes a cell's value. */
@@ -37,7 +37,7 @@ typedef enum TideEncoding {
   TIDE_ENCODE_INT64,           /* 8 bytes big-endian, as Java's Bytes.toBytes(long) */
   TIDE_ENCODE_FLOAT64,         /* 8 bytes big-endian, as Bytes.toBytes(double) */
   TIDE_ENCODE_JSON,            /* the JSON text: strings in quotes */
-  TIDE_ENCODE_FLOAT64_ROUNDED, /* as FLOAT64, of any number the nearest one */
+  TIDE_ENCODE_FLOAT64_ROUNDED, /* the nearest FLOAT64 of any number */
 } TideEncoding;
 
 /* Whether all fields of a rule go into one cell. */
@@ -45,34 +45,35 @@ typedef enum TidePacking { TIDE_PACK_NONE, TIDE_PACK_JSON, TIDE_PACK_MSGPACK } T
 
 typedef enum TideNullPolicy { TIDE_NULL_SKIP, TIDE_NULL_EMPTY, TIDE_NULL_REJECT } TideNullPolicy;
 
-/* One item of an entry's `from`: a field by its name, all fields that match a pattern, or a value that is made. */
+/* One item of an entry's `from`: a field by name, all fields that match a pattern, or a computed value. */
 typedef struct TideColumnItem {
-  TideNameId field;   /* a field; TIDE_NAME_NONE with pattern or value */
-  char *pattern;      /* owned: fields whose names match (glob.h), no item names, and "*" would take; NULL: none */
+  TideNameId field; /* a field; TIDE_NAME_NONE with pattern or value */
+  char *pattern;    /* owned: selects fields with matching names (glob.h) that no item names and that "*" would select;
+                     * NULL: none */
   TideKeyText *value; /* owned: a constant, the time, a part of the key, ...; NULL: none; with qualifier */
-  char *qualifier; /* owned; NULL: the field's own name, as the rule changes it. With pattern: its stars stand for what
-                    * those of the pattern do */
-  TideUnitChange *units; /* owned: of a number, what it is in another unit; NULL: as received */
-  int encoding;          /* TideEncoding; -1: the rule's. Of a field only */
+  char *qualifier; /* owned; NULL: the field's name, as changed by the rule. With pattern: its stars are replaced by the
+                    * texts of the pattern's stars */
+  TideUnitChange *units; /* owned: converts a number to another unit; NULL: no conversion */
+  int encoding;          /* TideEncoding, only for a field; -1: that of the rule */
 } TideColumnItem;
 
 /* One entry of `columns`: which fields go to which family. */
 typedef struct TideColumnRule {
   char *family;           /* owned */
-  gboolean all_remaining; /* from: "*": every field that no other rule of the table and (unless with_key_fields) no key
-                           * or time part uses */
+  gboolean all_remaining; /* from: "*": every field that neither another rule of the table nor (unless with_key_fields)
+                           * the key or its time uses */
   gboolean with_key_fields;
-  TideColumnItem *items; /* owned; else these */
+  TideColumnItem *items; /* owned; the fields if not all_remaining */
   gsize n_items;
   TideNullPolicy nulls;
   TideEncoding encoding;
-  /* how the fields' own names become qualifiers: without strip_prefix, then case, spaces, and the prefix. A declared
-   * qualifier stays as it is */
+  /* How field names become qualifiers: strip_prefix is removed, then case and spaces are changed, then prefix is added.
+   * Declared qualifiers are not changed. */
   char *strip_prefix; /* owned; NULL: none */
   TideTextCase name_case;
   gboolean strip_spaces;
   char *prefix;           /* owned; NULL: none */
-  TideKeyText *qualifier; /* owned: made anew for each reading; NULL: the name. With packing: of the one cell */
+  TideKeyText *qualifier; /* owned: built for each reading; NULL: the name. With packing: the qualifier of the cell */
   TidePacking packing;
 } TideColumnRule;
 
@@ -83,28 +84,28 @@ typedef struct TideTable {
   TideRowKey *key; /* owned */
   TideLatestMode latest;
   TideTombstonePolicy tombstone;
-  guint64 sources;    /* from which it takes readings: the bits of their places in the configuration; 0: from all */
-  GArray *conditions; /* owned (element-type TideCondition): a reading makes a row only when all hold; NULL: always */
+  guint64 sources;    /* a bit for the index of each source whose readings it accepts; 0: all */
+  GArray *conditions; /* owned (element-type TideCondition): a reading has a row only if all hold; NULL: always */
   TideTimeSpec *time; /* owned: the table's own event time; NULL: readings.time */
   TideCellTime cell_time;
   TideTimeSpec *cell_time_spec; /* owned: with TIDE_CELL_TIME_FIELD */
-  guint32 index_of;        /* an index: its row is sent only after the same reading's row in the table of this index was
-                            * acknowledged; TIDE_TABLE_NONE: no index */
-  TideKeyText *dated_name; /* owned: `name` holds a pattern, SENSOR_{yyyyMMdd}: this makes the names of the tables,
-                            * which are created on first need; NULL: `name` is the table's */
+  guint32 index_of; /* for an index: the table of which the same reading's row must be acknowledged before its own row
+                     * is sent; TIDE_TABLE_NONE: not an index */
+  TideKeyText *dated_name; /* owned: `name` contains a pattern, SENSOR_{yyyyMMdd}, and this builds the names of the
+                            * tables, which are created when first needed; NULL: `name` is the table's */
   const struct TideTable
-      *declared; /* borrowed: of an instance of a dated table, its template; NULL: it is declared itself */
+      *declared; /* borrowed: the template of an instance of a dated table; NULL: the table itself is declared */
   GArray *rules; /* owned (element-type TideColumnRule) */
   gint64 ttl_ms; /* 0: none; per row `_ttl` */
-  guint32
-      lane_prefix_bytes; /* rows are laned by this many leading key bytes while the regions are unknown; 0: one lane */
-  _Atomic guint32 rows_per_second; /* sent at most; 0: not limited. Changed by a reload; dated tables share that of
+  guint32 lane_prefix_bytes; /* number of leading key bytes that select a row's lane while regions are unknown; 0: one
+                              * lane */
+  _Atomic guint32 rows_per_second; /* limit of sent rows; 0: none. A reload may change it; dated tables share that of
                                     * their template */
-  GPtrArray *families;             /* owned (element-type TideFamilySettings): how `tables create` makes them */
+  GPtrArray *families;             /* owned (element-type TideFamilySettings): for `tables create` */
   GArray *splits;                  /* owned (element-type TideBytes): declared or computed split points */
-  struct {                         /* what only the table's creation asks for */
-    gint64 purge_deletes_ms;       /* how long deletes are kept through major compactions; 0: not declared */
-    guint32 regions;               /* as declared, for split points that are taken from a sample; 0: not given */
+  struct {                         /* used only when the table is created */
+    gint64 purge_deletes_ms;       /* deletes survive major compactions for this time; 0: not declared */
+    guint32 regions;               /* as declared, for split points from a sample; 0: not given */
   } creation;
 } TideTable;
 
@@ -115,14 +116,15 @@ void tide_table_free(TideTable *table);
 /* @name without HBase's own namespace: "default:METRIC" and "METRIC" are one table. Points into @name. */
 const char *tide_table_short_name(const char *name);
 
-/* How long a cell of @family is kept: by the row's time to live and the family's, whichever ends first; 0: for ever. */
+/* The time for which a cell of @family is kept: the shorter of the row's and the family's time to live; 0: forever. */
 gint64 tide_table_ttl_ms(const TideTable *table, TideBytes family);
 
-/* Appends the name of a field as @rule makes a qualifier of it: a name that is nothing but strip_prefix keeps it. */
+/* Appends the qualifier that @rule derives from the name of a field. A name that equals strip_prefix keeps it. */
 void tide_column_rule_append_name(const TideColumnRule *rule, TideBytes name, TideBuffer *out);
 
-/* The fields whose value stands in the key, and @time_field (or TIDE_NAME_NONE): what a cell would only repeat. A field
- * that is only hashed is not among them: its value would be lost. (element-type TideNameId) (transfer full) */
+/* The fields whose value is in the key, and @time_field (or TIDE_NAME_NONE): a cell would only repeat these. Fields
+ * that are only hashed are not included, because their values would be lost. (element-type TideNameId) (transfer full)
+ */
 GArray *tide_table_key_fields(const TideTable *table, TideNameId time_field);
 
 G_END_DECLS

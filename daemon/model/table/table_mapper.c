@@ -4,11 +4,11 @@
 #include "thrift/wire/mutation_encoder.h"
 #include "thrift/wire/put_encoder.h"
 
-/* What HBase counts for a cell beside row key, family, qualifier and value:
+/* Bytes that HBase counts for a cell in addition to row key, family, qualifier and value:
  * KeyValue.KEYVALUE_INFRASTRUCTURE_SIZE. */
 #define HBASE_CELL_OVERHEAD_BYTES 20u
 
-/* The row key in the head of mutateRow, with what stands around it, beyond what putMultiple's has. */
+/* Bytes around the row key in the header of mutateRow beyond those of putMultiple. */
 #define MUTATED_ROW_HEAD_BYTES 16u
 
 /* ---- the rows of one message ---- */
@@ -89,16 +89,16 @@ struct TideTableMapper {
   const TideFieldNames *names; /* borrowed */
   TideMapperLimits limits;
   TideWireProtocol protocol;
-  gint64 shortest_ttl_ms;       /* of the rules; 0: none has one */
-  gint64 longest_ttl_ms;        /* of the rules; 0: one has none */
-  gsize deleted_families_bytes; /* what a row that replaces takes, at the most, to delete its families */
+  gint64 shortest_ttl_ms;       /* of the rules; 0: no rule has one */
+  gint64 longest_ttl_ms;        /* of the rules; 0: a rule has none */
+  gsize deleted_families_bytes; /* maximum encoded size of the deletion of the families in a replacing row */
 
   TideFieldColumns *columns; /* owned */
   TideShapeColumns shapes[TIDE_MAX_SHAPES];
-  guint64 row;           /* how many were begun */
-  gint64 expired_ttl_ms; /* the longest by which cells of the last one had expired */
+  guint64 row;           /* number of rows begun */
+  gint64 expired_ttl_ms; /* the longest time to live that cells of the last row had exceeded */
   TideBuffer qualifier;  /* scratch */
-  TideBuffer value;      /* scratch: a made member of a packed cell, or a number in another unit */
+  TideBuffer value;      /* scratch: a computed member of a packed cell, or a converted number */
 };
 
 TideTableMapper *
@@ -112,7 +112,7 @@ tide_table_mapper_new(const TideTable *table, const TideFieldNames *names, TideN
   mapper->limits = limits;
   mapper->protocol = protocol;
   mapper->columns = tide_field_columns_new(table, time_field, protocol);
-  gboolean some_kept = FALSE; /* for ever */
+  gboolean some_kept = FALSE; /* cells of this rule are kept forever */
   for (guint i = 0; i < mapper->columns->n_rules; i++) {
     gint64 ttl_ms = mapper->columns->rules[i].ttl_ms;
     some_kept |= ttl_ms == 0;
@@ -153,19 +153,19 @@ tide_table_mapper_begin_message(TideTableMapper *mapper)
   tide_column_set_begin_message(mapper->columns->set);
 }
 
-/* One reading on its way to a row. */
+/* One reading being mapped. */
 typedef struct Attempt {
   const TideReading *reading;
   TideRowList *list;
   TideRowListMark before;
   TideRowSpan span;
-  const TideUniformCells *uniform; /* its cells, where they are those of a known shape; NULL: those added to list */
-  guint64 row_bytes;               /* encoded, at the most */
+  const TideUniformCells *uniform; /* its cells, if it has a known shape; NULL: those added to list */
+  guint64 row_bytes;               /* maximum encoded size */
   gint64 timestamp_ms;             /* of the cells */
   gint64 now_epoch_ms;
-  gboolean some_expired; /* cells with the shortest time to live */
-  guint32 n_expired;     /* cells that were left out */
-  gint64 expired_ttl_ms; /* the longest of theirs */
+  gboolean some_expired; /* cells with the shortest time to live have expired */
+  guint32 n_expired;     /* omitted cells */
+  gint64 expired_ttl_ms; /* of the omitted cells, the longest */
   TideReject *ret_reject;
 } Attempt;
 
@@ -186,7 +186,7 @@ is_expired(const Attempt *attempt, gint64 ttl_ms)
   return ttl_ms > 0 && attempt->timestamp_ms <= attempt->now_epoch_ms - ttl_ms;
 }
 
-/* Whether a cell is left out, and counts it. */
+/* Whether a cell has expired; counts it if so. */
 static gboolean
 leave_out(Attempt *attempt, gint64 ttl_ms)
 {
@@ -199,7 +199,7 @@ leave_out(Attempt *attempt, gint64 ttl_ms)
 
 /* ---- cells ---- */
 
-/* Two fields, or values, may not fall on one column of a row, nor two members of a packed cell on one name. */
+/* Rejects two fields or values in one column of a row, and two members of a packed cell with one name. */
 static gboolean
 claim(const TideTableMapper *mapper, const Attempt *attempt, TideSetColumn *column, TideBytes name)
 {
@@ -233,7 +233,7 @@ append_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *set_
   return TRUE;
 }
 
-/* A cell whose value is what was appended to the list's bytes from @offset on. */
+/* Adds a cell whose value is everything in the list's bytes from @offset. */
 static gboolean
 append_computed_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetColumn *column, gsize offset,
                      TideBytes name)
@@ -247,7 +247,7 @@ append_computed_cell(const TideTableMapper *mapper, Attempt *attempt, TideSetCol
   return TRUE;
 }
 
-/* What a rule does with a field that is null: FALSE when it is rejected. */
+/* Applies a rule's policy to a null field. FALSE: it is rejected. */
 static gboolean
 apply_null_policy(const Attempt *attempt, const TideTarget *target, const TideField *field, gboolean *ret_skip)
 {
@@ -274,7 +274,7 @@ append_text(const Attempt *attempt, const TideTableMapper *mapper, const TideKey
   return FALSE;
 }
 
-/* @constant where it is not NULL, else the column whose qualifier @rule makes for this reading. NULL: rejected. */
+/* @constant or, if that is NULL, the column whose qualifier @rule builds for this reading. NULL: rejected. */
 static TideSetColumn *
 column_of_reading(TideTableMapper *mapper, const Attempt *attempt, const TideFieldRule *rule, TideSetColumn *constant,
                   TideBytes name)
@@ -287,7 +287,7 @@ column_of_reading(TideTableMapper *mapper, const Attempt *attempt, const TideFie
   return tide_column_set_find(mapper->columns->set, rule->family, tide_buffer_bytes(&mapper->qualifier));
 }
 
-/* @field in the unit that @target asks for, which is @mapper's scratch memory then. NULL: rejected. */
+/* @field, converted to the unit of @target in @mapper's scratch memory if necessary. NULL: rejected. */
 static const TideField *
 change_units(TideTableMapper *mapper, const Attempt *attempt, const TideField *field, const TideTarget *target,
              TideField *changed)
@@ -309,12 +309,12 @@ change_units(TideTableMapper *mapper, const Attempt *attempt, const TideField *f
   return changed;
 }
 
-/* A cell that may be left out, whose column is made for this reading, or whose value is not the text as received. */
+/* Adds a cell that may be omitted, whose column is built for this reading, or whose value is not the received text. */
 static gboolean
 add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field, const TideTarget *target)
 {
   if (target->rule->declared->packing != TIDE_PACK_NONE)
-    return TRUE; /* for add_packed_cell() */
+    return TRUE; /* add_packed_cell() handles it */
   gboolean skip = FALSE;
   if (field->kind == TIDE_VALUE_NULL && (!apply_null_policy(attempt, target, field, &skip) || skip))
     return skip;
@@ -340,7 +340,7 @@ add_other_cell(TideTableMapper *mapper, Attempt *attempt, const TideField *field
 
 /* ---- cells of a known shape ---- */
 
-/* Whether no cell of @columns is too large, were all values one's. */
+/* Whether no cell of @columns would be too large even with the bytes of all values together. */
 static gboolean
 fit_surely(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns, gsize value_bytes)
 {
@@ -348,8 +348,8 @@ fit_surely(const TideTableMapper *mapper, const Attempt *attempt, const TideShap
          mapper->limits.max_cell_bytes;
 }
 
-/* Adds the cells of @columns, in one go; several are encoded, too: one is as soon encoded as copied. Returns: the bytes
- * of their values. */
+/* Adds all cells of @columns at once. If there are several, also encodes them, for reuse by the next table; a single
+ * cell is encoded as fast as it is copied. Returns: the bytes of their values. */
 static gsize
 append_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
 {
@@ -371,7 +371,7 @@ append_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, cons
   return value_bytes;
 }
 
-/* FALSE: one cell may be too large, and nothing was added. */
+/* FALSE: nothing was added, because a cell may be too large. */
 static gboolean
 add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const TideShapeColumns *columns)
 {
@@ -392,7 +392,7 @@ add_uniform_cells(const TideTableMapper *mapper, const Attempt *attempt, const T
   return TRUE;
 }
 
-/* The cells of a reading of a known shape. FALSE: they are added one by one, and nothing was added. */
+/* Adds the cells of a reading with a known shape. FALSE: nothing was added, and the caller adds them one by one. */
 static gboolean
 add_cells_of_shape(TideTableMapper *mapper, Attempt *attempt)
 {
@@ -400,7 +400,8 @@ add_cells_of_shape(TideTableMapper *mapper, Attempt *attempt)
   TideShapeColumns *columns = &mapper->shapes[shape->slot];
   if (shape->serial == 0 || columns->serial != shape->serial || columns->n == 0 || attempt->some_expired)
     return FALSE;
-  /* Another table's row of this reading may have these cells, none too large under this row's key. */
+  /* The row of another table may have the same cells, which are then reused unless one is too large with this row's
+   * key. */
   const TideUniformCells *uniform = &attempt->list->uniform;
   gboolean are_there = uniform->columns != NULL && uniform->reading_index == attempt->reading->index &&
                        uniform->timestamp_ms == attempt->timestamp_ms &&
@@ -438,7 +439,7 @@ add_cells(TideTableMapper *mapper, Attempt *attempt)
   return TRUE;
 }
 
-/* The values that are made and stand in cells of their own. */
+/* Adds the computed values with cells of their own. */
 static gboolean
 add_computed_cells(TideTableMapper *mapper, Attempt *attempt)
 {
@@ -474,7 +475,7 @@ add_member(TideTableMapper *mapper, Attempt *attempt, const TideField *field, co
   return TRUE;
 }
 
-/* All that @rule takes, in one cell. */
+/* Adds the cell into which @rule packs its fields. */
 static gboolean
 add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *rule)
 {
@@ -511,7 +512,7 @@ add_packed_cell(TideTableMapper *mapper, Attempt *attempt, const TideFieldRule *
 
 /* ---- rows ---- */
 
-/* An index's key is made in any case: it is another than that of the row which was printed. */
+/* The key of an index is always built, because it differs from that of the printed row. */
 static gboolean
 append_key(const TideTableMapper *mapper, Attempt *attempt)
 {
@@ -529,7 +530,7 @@ append_key(const TideTableMapper *mapper, Attempt *attempt)
   return TRUE;
 }
 
-/* The row's key, and the name of its table where that holds a date. */
+/* Appends the row's key and, if the table is dated, its name. */
 static gboolean
 begin_row(TideTableMapper *mapper, Attempt *attempt)
 {
@@ -547,7 +548,7 @@ begin_row(TideTableMapper *mapper, Attempt *attempt)
   span->key_len = bytes->len - span->key_offset;
   TideBytes key = tide_bytes(bytes->data + span->key_offset, span->key_len);
   attempt->row_bytes = tide_put_overhead_max(key);
-  if (table->latest == TIDE_LATEST_REPLACE) /* goes out as a delete and a put in a call of its own kind */
+  if (table->latest == TIDE_LATEST_REPLACE) /* is sent as a delete and a put, in a mutateRow call */
     attempt->row_bytes = MUTATED_ROW_HEAD_BYTES + key.len + tide_mutation_delete_size_max(key, NULL, 0) +
                          mapper->deleted_families_bytes + tide_mutation_put_overhead_max(key);
   if (table->dated_name == NULL)
@@ -583,7 +584,7 @@ count_cells(const Attempt *attempt)
                                   : tide_row_list_n_cells(attempt->list) - attempt->before.n_cells;
 }
 
-/* A row that was printed is made again with all its cells, or not at all. */
+/* A printed row is written with all its cells, or not at all. */
 static gboolean
 check_printed(const TideTableMapper *mapper, const Attempt *attempt)
 {
@@ -649,7 +650,7 @@ tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, Ti
     tide_row_list_return(list, attempt.before);
     return is_empty ? TIDE_MAP_EXPIRED : TIDE_MAP_REJECTED;
   }
-  /* Cells that have expired were not looked at: two of them may fall on one column. */
+  /* Expired cells were not examined, so two of them may have one column. */
   const TideShape *shape = &attempt.reading->shape;
   if (attempt.uniform == NULL && shape->serial != 0 && mapper->shapes[shape->slot].serial != shape->serial &&
       !attempt.some_expired)

@@ -1,14 +1,13 @@
-/* Turns a reading into the row it makes in one table. One mapper for each thread and table: it owns the columns seen.
+/* Maps a reading to its row in one table. Each thread has one mapper per table, which owns the columns it has seen.
  *
- * Which fields make cells: those that a rule names, always; then, of the others, those that match a rule's pattern, by
- * the first that matches; and for a rule "*" all that are left. Patterns and "*" leave out the fields that stand in the
- * table's key and the field of its time (unless with_key_fields: see tide_table_key_fields()), and what the record
- * offers ("$key",
- * ...: tide_field_name_is_of_record()). A field that several rules name makes several cells. Values that are made, of
- * constants, the time or the key's parts, make a cell in each row, whatever the reading has.
+ * A field becomes a cell if a rule names it; otherwise if it matches a rule's pattern (the first match counts);
+ * otherwise if there is a rule "*". Patterns and "*" skip fields of the table's key and of its time (unless
+ * with_key_fields: see tide_table_key_fields()), and the record's own values ("$key", ...:
+ * tide_field_name_is_of_record()). A field that several rules name has several cells. Computed values (constants, the
+ * time, parts of the key) have a cell in each row, regardless of the reading.
  *
- * A field that is null: by its rule's policy no cell, a cell without bytes (in a packed cell: a null), or a rejected
- * message. */
+ * A null field produces no cell, an empty cell (a null in a packed cell), or a rejected message, by its rule's policy.
+ */
 #pragma once
 
 #include "model/reject.h"
@@ -17,12 +16,12 @@
 
 G_BEGIN_DECLS
 
-/* ---- the rows of one message while they are made ----
+/* ---- rows of one message under construction ----
  *
- * Keys, names of tables and values that are made are appended to one buffer, which moves as it grows: until all rows
- * are there, they are known by their place in it, and resolving sets the pointers. */
+ * Keys, table names and computed values are appended to one buffer, which moves as it grows. They are therefore
+ * offsets until all rows are complete; resolving sets the pointers. */
 
-/* Where a row's key and name lie in bytes. */
+/* Offsets of a row's key and table name in `bytes`. */
 typedef struct TideRowSpan {
   gsize key_offset;
   gsize key_len;
@@ -33,18 +32,18 @@ typedef struct TideRowSpan {
   gsize encoded_len;
 } TideRowSpan;
 
-/* A cell whose value lies in bytes. */
+/* A cell whose value is in `bytes`. */
 typedef struct TideComputedValue {
-  guint cell; /* its place in cells */
+  guint cell; /* index in cells */
   gsize offset;
 } TideComputedValue;
 
-/* What a row of a known shape is made of. */
+/* The cells of a row with a known shape. */
 typedef struct TideUniformCells {
-  const TideShapeColumns *columns; /* borrowed; NULL: none is there */
+  const TideShapeColumns *columns; /* borrowed; NULL: there is no such row */
   guint32 reading_index;
   gint64 timestamp_ms;
-  guint first_cell; /* its place in cells */
+  guint first_cell; /* index in cells */
   gsize value_bytes;
   gsize encoded_offset; /* in encoded */
   gsize encoded_len;
@@ -52,18 +51,17 @@ typedef struct TideUniformCells {
 
 typedef struct TideRowList {
   TideBuffer bytes;
-  TideBuffer
-      cells; /* of TideCell: those of each row in turn. A buffer, since one is added for each value that is read */
+  TideBuffer cells;         /* of TideCell, row by row. A TideBuffer, because a cell is added for each value */
   GArray *computed;         /* owned (element-type TideComputedValue) */
   GArray *rows;             /* owned (element-type TideRow) */
-  GArray *spans;            /* owned (element-type TideRowSpan), one for each of rows */
-  TideBuffer encoded;       /* cells as wire bytes, of rows with a columns_id */
-  TideUniformCells uniform; /* of the last row of that kind: another table's may have the same cells */
+  GArray *spans;            /* owned (element-type TideRowSpan), one for each row */
+  TideBuffer encoded;       /* cells as wire bytes, for rows with a columns_id */
+  TideUniformCells uniform; /* of the last such row; the row of another table may have the same cells */
 } TideRowList;
 
 void tide_row_list_init(TideRowList *list);
 void tide_row_list_clear(TideRowList *list);
-void tide_row_list_reset(TideRowList *list); /* empties it, keeps the memory */
+void tide_row_list_reset(TideRowList *list); /* empties the list, keeps its memory */
 
 static inline guint
 tide_row_list_n_cells(const TideRowList *list)
@@ -78,7 +76,7 @@ tide_row_list_add_cell(TideRowList *list, TideCell cell)
   list->cells.len += sizeof cell;
 }
 
-/* How far a list has come, to return to when a row turns out not to be made. */
+/* A position in a list, to return to if a row is not completed. */
 typedef struct TideRowListMark {
   gsize bytes_len;
   guint n_cells;
@@ -94,10 +92,10 @@ tide_row_list_mark(const TideRowList *list)
 
 void tide_row_list_return(TideRowList *list, TideRowListMark mark);
 
-/* The same from behind rows that were made: @n_rows of them there were at @mark. */
+/* The same, and removes complete rows: at @mark there were @n_rows. */
 void tide_row_list_return_rows(TideRowList *list, guint n_rows, TideRowListMark mark);
 
-/* Sets key, table_name and cells of all rows, and the values that were made. Nothing is appended afterwards. */
+/* Sets key, table_name and cells of all rows, and the computed values. Nothing may be appended afterwards. */
 void tide_row_list_resolve(TideRowList *list);
 
 static inline TideRow *
@@ -111,9 +109,9 @@ tide_row_list_row(const TideRowList *list, guint index)
 typedef struct TideTableMapper TideTableMapper;
 
 typedef struct TideMapperLimits {
-  guint32 max_cell_bytes; /* hbase.max_cell_bytes: above it HBase's client refuses a cell, as it counts one: row key,
-                           * family, qualifier, value and 20 bytes more (hbase.client.keyvalue.maxsize, 10 MB) */
-  guint32 max_row_bytes;  /* encoded size of one row at the most: it must fit a call */
+  guint32 max_cell_bytes; /* hbase.max_cell_bytes: HBase's client refuses larger cells. It counts row key, family,
+                           * qualifier, value and 20 bytes (hbase.client.keyvalue.maxsize, 10 MB) */
+  guint32 max_row_bytes;  /* maximum encoded size of a row, which must fit into a call */
 } TideMapperLimits;
 
 /* @table, @names: borrowed for the mapper's life; @names is the thread's own copy.
@@ -124,32 +122,31 @@ void tide_table_mapper_free(TideTableMapper *mapper);
 void tide_table_mapper_set_max_row_bytes(TideTableMapper *mapper, guint32 max_row_bytes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideTableMapper, tide_table_mapper_free)
 
-/* What became of a reading in a table. */
+/* The result of mapping a reading to a table. */
 typedef enum TideMapOutcome {
   TIDE_MAP_ROW,      /* a row was appended, without the cells that have expired */
-  TIDE_MAP_EXPIRED,  /* none: all its cells are older than their time to live, so nobody could ever read them */
-  TIDE_MAP_REJECTED, /* the whole message is rejected by the caller */
+  TIDE_MAP_EXPIRED,  /* no row: all its cells are older than their time to live, so they could never be read */
+  TIDE_MAP_REJECTED, /* the caller rejects the whole message */
 } TideMapOutcome;
 
 typedef struct TideMapRequest {
   const TideReading *reading; /* its event_time_ns is the table's */
   gint64 cell_time_ms;        /* of its cells */
-  gint64 now_epoch_ms;        /* for what has expired; 0: nothing does */
+  gint64 now_epoch_ms;        /* decides which cells have expired; 0: none */
 } TideMapRequest;
 
 /**
- * tide_table_mapper_map: append the row of a reading to @list. The table's conditions are the caller's.
- * Returns: without a row, @list is as it was. With REJECTED @ret_reject is filled; beside what the key rejects: a row
- *     without any cell as NO_CELLS, a cell or a row above the limits as CELL_TOO_LARGE or TOO_LARGE, a null as TYPE
- * where the rule says so, a value that is no number where the encoding or another unit needs one as NUMBER, a name
- * without bytes as BAD_COLUMN, an absent field that a qualifier or a made value needs as MISSING_FIELD, and two fields
- * that fall on one column as DUPLICATE_FIELD. Allocates: when a field or a column is met for the first time, and to
- * grow @list.
+ * tide_table_mapper_map: append the row of a reading to @list. The caller has checked the table's conditions.
+ * Returns: without a row, @list is unchanged. With REJECTED, @ret_reject is filled. In addition to the key's reasons:
+ * NO_CELLS: no cell; CELL_TOO_LARGE, TOO_LARGE: a cell or the row exceeds its limit; TYPE: a null that the rule
+ * rejects; NUMBER: the encoding or unit needs a number; BAD_COLUMN: an empty name; MISSING_FIELD: a qualifier or
+ * computed value needs an absent field; DUPLICATE_FIELD: two fields have one column.
+ * Allocates: when a field or column is seen for the first time, and to grow @list.
  */
 TideMapOutcome tide_table_mapper_map(TideTableMapper *mapper, const TideMapRequest *request, TideRowList *list,
                                      TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
-/* After a map that left cells out, or the row: the longest time to live that is over. */
+/* After a map that omitted cells or the row: the longest time to live that has passed. */
 gint64 tide_table_mapper_expired_ttl_ms(const TideTableMapper *mapper);
 
 /**
@@ -160,10 +157,10 @@ gint64 tide_table_mapper_expired_ttl_ms(const TideTableMapper *mapper);
 gboolean tide_table_mapper_delete(TideTableMapper *mapper, const TideReading *reading, TideRowList *list,
                                   TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Whether @field of the message in hand makes a cell. */
+/* Whether @field of the current message has a cell. */
 gboolean tide_table_mapper_takes(TideTableMapper *mapper, const TideField *field);
 
-/* Forgets columns that were not kept; call once a message, before the first map. */
+/* Releases the columns of the previous message. Call it once for each message, before the first map. */
 void tide_table_mapper_begin_message(TideTableMapper *mapper);
 
 G_END_DECLS

@@ -1,10 +1,10 @@
 #include "model/table/unit_change.h"
 
-/* An exponent as written may be as long as the text; beyond this nothing but zero could fit the result. */
+/* A written exponent may be as long as the text; beyond this bound only zero would fit the result. */
 #define EXPONENT_BOUND 100000
 
-/* Where digits of a result can stand: 10^-64 to 10^64. An offset has at most 32 places before the point, so a product
- * beyond is beyond with the offset, too; and it has at most 32 behind, so that it takes no lower digit away. */
+/* The places of a result's digits: 10^-64 to 10^64. An offset has at most 32 digits before the point, so it cannot
+ * bring a larger product back into range; and at most 32 after the point, so it cannot cancel lower digits. */
 #define LOWEST_PLACE (-TIDE_DECIMAL_MAX_BYTES)
 #define HIGHEST_PLACE (TIDE_DECIMAL_MAX_BYTES + 1)
 #define N_PLACES (HIGHEST_PLACE - LOWEST_PLACE + 1)
@@ -15,7 +15,7 @@ static const char too_long[] =
 
 /* ---- reading ---- */
 
-/* The digits at *@at. @decimal's exponent counts down for each that stands behind the point. */
+/* Reads the digits at *@at. Each digit after the point decrements @decimal's exponent. */
 static gsize
 read_digits(TideBytes text, gsize *at, gboolean is_fraction, TideDecimal *decimal)
 {
@@ -97,8 +97,8 @@ tide_unit_change_read(const char *text, TideDecimal *ret_decimal)
 
 /* ---- arithmetic ---- */
 
-/* @number, which has at most TIDE_DECIMAL_MAX_BYTES digits, times @scale, which has at most
- * TIDE_UNIT_CHANGE_MAX_DIGITS. */
+/* Multiplies @number, with at most TIDE_DECIMAL_MAX_BYTES digits, by @scale, with at most TIDE_UNIT_CHANGE_MAX_DIGITS.
+ */
 static void
 multiply(const TideDecimal *number, const TideDecimal *scale, TideDecimal *ret_product)
 {
@@ -124,13 +124,13 @@ multiply(const TideDecimal *number, const TideDecimal *scale, TideDecimal *ret_p
   trim(ret_product);
 }
 
-/* A sum by places, the lowest first; digits may be beyond 0 to 9 until carried. */
+/* A sum by decimal places, lowest first. Digits may be outside 0 to 9 until carried. */
 typedef struct Places {
   int digits[N_PLACES];
-  int first, end; /* those in use */
+  int first, end; /* the places in use */
 } Places;
 
-/* FALSE when a digit of @decimal has no place. */
+/* FALSE: a digit of @decimal is outside the places. */
 static gboolean
 add(const TideDecimal *decimal, Places *places)
 {
@@ -146,7 +146,7 @@ add(const TideDecimal *decimal, Places *places)
   return TRUE;
 }
 
-/* Makes each place one digit. Returns: the sign, which may have been either. */
+/* Carries until each place is one digit. Returns: whether the sum is negative. */
 static gboolean
 carry(Places *places)
 {
@@ -159,7 +159,8 @@ carry(Places *places)
     }
     if (carried == 0)
       return sign < 0;
-    /* The number is negative: its tens' complement stands there now. The highest place takes back what was borrowed. */
+    /* The number is negative, so the places now contain its tens' complement. The highest place gets the borrow back.
+     */
     places->digits[places->end - 1] += 10 * carried;
   }
 }
@@ -169,7 +170,7 @@ carry(Places *places)
 static gboolean
 print(const Places *places, gboolean is_negative, TideBuffer *out)
 {
-  const int point = -LOWEST_PLACE; /* the place of the ones */
+  const int point = -LOWEST_PLACE; /* the index of the ones */
   int first = places->first, end = places->end;
   while (first < end && places->digits[first] == 0)
     first++;
