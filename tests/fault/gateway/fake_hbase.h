@@ -1,14 +1,13 @@
-/* An HBase of one's own, in memory: tables, regions, rows, cells with timestamps, and what it saw. Gateways
- * stand in front of it; several can share one.
+/* An HBase in memory for tests: tables, regions, rows, cells with timestamps, and statistics. Several gateways can
+ * share one.
  *
- * What it does as HBase does: the same row, column and timestamp written twice keeps the later value; a read
- * returns the greatest timestamps, up to the family's versions; cells past their `_ttl` are not read; rows
- * are in byte order. A delete of a family up to a time leaves a marker, which hides every put of a cell time up to its
- * own, whichever came first, until a major compaction drops the marker and what it hides; a put that comes after that
- * is seen again. What it leaves out: other deletes, filters but for parts of row keys, coprocessors, permissions.
+ * What it does as HBase does: the same row, column and timestamp written twice keeps the later value; a read returns
+ * the greatest timestamps, up to the family's versions; cells past their `_ttl` are not read; rows are in byte order. A
+ * delete of a family up to a time leaves a marker, which hides every put of a cell time up to its own, whichever came
+ * first, until a major compaction drops the marker and what it hides; a put that comes after that is seen again. What
+ * it leaves out: other deletes, filters but for parts of row keys, coprocessors, permissions.
  *
- * Threads: all functions may be called from any; one lock of its own, never held while waiting for anything
- * else. */
+ * Threads: all functions may be called from any; one lock of its own, never held while waiting for anything else. */
 #pragma once
 
 #include "util/bytes.h"
@@ -40,7 +39,7 @@ typedef enum TideFakeErrorKind {
   TIDE_FAKE_ERROR_IO,       /* TIOError */
   TIDE_FAKE_ERROR_ARGUMENT, /* TIllegalArgument */
   TIDE_FAKE_ERROR_INTERNAL, /* TApplicationException: the gateway's handler threw what its service does not
-                               declare */
+                             * declare */
 } TideFakeErrorKind;
 
 typedef struct TideFakeError {

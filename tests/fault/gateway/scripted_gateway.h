@@ -1,10 +1,10 @@
-/* An HBase Thrift gateway (thrift2) written for tests: it keeps what it is given, and fails as it is told.
+/* An HBase Thrift gateway (thrift2) for tests: it stores what it receives, and fails as scripted.
  *
- * It runs in threads of its own inside of the test, on a loopback port: one thread accepts, one serves each connection.
- * Behind it is a TideFakeHBase (fake_hbase.h), which answers questions about the tables; several gateways can share
- * one. What goes wrong is scripted by TideScriptedFault (scripted_fault.h).
+ * It runs in threads of the test, on a loopback port: one thread accepts connections, one serves each of them. Its
+ * tables are in a TideFakeHBase (fake_hbase.h), which several gateways can share. TideScriptedFault (scripted_fault.h)
+ * scripts the faults.
  *
- * Threads: every function may be called from any, but start, refuse, kill and free from one at a time. */
+ * Threads: any; start, refuse, kill and free by only one at a time. */
 #pragma once
 
 #include "fault/gateway/fake_hbase.h"
@@ -16,20 +16,21 @@ G_BEGIN_DECLS
 typedef struct TideScriptedGateway TideScriptedGateway;
 
 typedef struct TideGatewayOptions {
-  const char *host; /* NULL: "127.0.0.1"; else an address of this machine, such as "::1" */
+  const char *host; /* an address of this host, such as "::1"; NULL: "127.0.0.1" */
   guint16 port;     /* 0: a free one */
   gboolean framed;
   gboolean compact;
   TidePersonality personality;
-  TideFakeHBase *hbase;    /* NULL: one of its own; else a reference is taken */
-  gsize frame_limit_bytes; /* 0: 2 MiB, as HBase's; a longer frame closes the connection without a word */
-  gint64 idle_close_ms;    /* 0: never; HBase's is 60,000. Counts waiting for any byte of a request */
-  guint max_connections;   /* 0: no limit; one more is closed at once, as by a full thread pool */
+  TideFakeHBase *hbase;    /* NULL: its own; otherwise it holds a reference */
+  gsize frame_limit_bytes; /* a longer frame closes the connection silently; 0: 2 MiB, like HBase */
+  gint64 idle_close_ms;    /* closes a connection after waiting this long for a byte of a request; 0: never. HBase's is
+                            * 60,000 */
+  guint max_connections;   /* further connections are closed at once, as with a full thread pool; 0: no limit */
 } TideGatewayOptions;
 
-/* Listening when it returns. @options: NULL: all defaults. Aborts when the port cannot be had. */
+/* Returns once it listens. @options: NULL: all defaults. Aborts if the port is not available. */
 TideScriptedGateway *scripted_gateway_new(const TideGatewayOptions *options);
-void scripted_gateway_free(TideScriptedGateway *gateway); /* drops what is delayed; NULL ok */
+void scripted_gateway_free(TideScriptedGateway *gateway); /* drops delayed calls; NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideScriptedGateway, scripted_gateway_free)
 
 guint16 scripted_gateway_port(const TideScriptedGateway *gateway);
@@ -38,47 +39,49 @@ TideFakeHBase *scripted_gateway_hbase(const TideScriptedGateway *gateway);     /
 TideFakeService *scripted_gateway_service(const TideScriptedGateway *gateway); /* (transfer none) */
 void scripted_gateway_set_personality(TideScriptedGateway *gateway, TidePersonality personality);
 
-/* Life and death. */
+/* Starting and stopping. */
 
-/* New connections are refused (ECONNREFUSED); those that are open go on. */
+/* Refuses new connections (ECONNREFUSED); open ones continue. */
 void scripted_gateway_refuse(TideScriptedGateway *gateway);
-/* As kill -9: every connection is reset, new ones are refused, scanners are forgotten, and calls that wait for their
- * delay_apply_ms are never carried out (but see lands_after_kill). Returns when every connection is gone. */
+/* Like kill -9: resets every connection, refuses new ones, and drops scanners and calls that wait for delay_apply_ms
+ * (but see lands_after_kill). Returns once every connection is closed. */
 void scripted_gateway_kill(TideScriptedGateway *gateway);
-/* Listens again, on the same port, with the same tables. A no-op when it does. */
+/* Listens again, on the same port, with the same tables. No effect if it listens already. */
 void scripted_gateway_start(TideScriptedGateway *gateway);
-/* Resets every open connection; new ones are taken. */
+/* Resets every open connection; new ones are accepted. */
 void scripted_gateway_reset_connections(TideScriptedGateway *gateway);
 
 /* Faults. */
 
-guint scripted_gateway_add_fault(TideScriptedGateway *gateway, const TideScriptedFault *fault); /* copies; its id */
-void scripted_gateway_clear_fault(TideScriptedGateway *gateway, guint id); /* calls already hit go on as they were to */
+guint scripted_gateway_add_fault(TideScriptedGateway *gateway,
+                                 const TideScriptedFault *fault); /* copies @fault, and returns its id */
+void scripted_gateway_clear_fault(TideScriptedGateway *gateway,
+                                  guint id); /* calls already affected continue as scripted */
 void scripted_gateway_clear_faults(TideScriptedGateway *gateway);
-guint64 scripted_gateway_fault_hits(TideScriptedGateway *gateway, guint id); /* 0 for a fault that was cleared */
+guint64 scripted_gateway_fault_hits(TideScriptedGateway *gateway, guint id); /* 0: the fault was cleared */
 
-/* What was seen. */
+/* Statistics. */
 
 typedef struct TideGatewayStats {
   guint64 connections; /* accepted */
   guint open_connections;
-  guint64 calls; /* read to their end */
+  guint64 calls; /* read completely */
   guint64 calls_by_method[TIDE_CALL_COUNT];
   guint64 rows_received; /* in putMultiple calls, written or not */
   guint64 rows_written;
-  guint64 broken_requests; /* connections dropped because their bytes were no request: wrong mode, too long, cut */
+  guint64 broken_requests; /* connections closed for bytes that are not a request */
   guint calls_in_flight;
 } TideGatewayStats;
 
 void scripted_gateway_stats(TideScriptedGateway *gateway, TideGatewayStats *ret_stats);
 
-/* Waiting. Deadlines are monotonic, as tide_now_us(); FALSE when one passed. */
+/* Waiting. Deadlines are those of tide_now_us(), which is monotonic. FALSE: the deadline passed. */
 
 typedef gboolean (*TideGatewayCondition)(const TideGatewayStats *stats, gpointer data);
-/* @condition is called under the gateway's lock: it must not call back. */
+/* @condition is called under the gateway's lock, so it must not call the gateway. */
 gboolean scripted_gateway_wait(TideScriptedGateway *gateway, TideGatewayCondition condition, gpointer data,
                                gint64 deadline_us);
-/* Until so many calls of the method have been received, answered or not. */
+/* Waits for this many calls of the method, answered or not. */
 gboolean scripted_gateway_wait_calls(TideScriptedGateway *gateway, TideGatewayCall call, guint64 n, gint64 deadline_us);
 gboolean scripted_gateway_wait_fault_hits(TideScriptedGateway *gateway, guint id, guint64 n, gint64 deadline_us);
 gboolean scripted_gateway_wait_open_connections(TideScriptedGateway *gateway, guint n,
@@ -86,9 +89,9 @@ gboolean scripted_gateway_wait_open_connections(TideScriptedGateway *gateway, gu
 gboolean scripted_gateway_wait_rows(TideScriptedGateway *gateway, const char *table, guint64 n_rows,
                                     gint64 deadline_us);
 
-/* Shortcuts to its HBase. */
+/* Shortcuts to its fake HBase. */
 
-/* @families: parted by commas; @splits: (nullable) NULL-terminated, plain text. Aborts when it cannot. */
+/* @families: separated by commas. @splits: (nullable) NULL-terminated, plain text. Aborts on failure. */
 void scripted_gateway_create_table(TideScriptedGateway *gateway, const char *table, const char *families,
                                    const char *const *splits);
 GBytes *scripted_gateway_value(TideScriptedGateway *gateway, const char *table, const char *row, const char *family,

@@ -1,4 +1,4 @@
-/* Whether librdkafka looks at a full prefetch queue often by itself, so that nobody is asked to wake it. */
+/* Whether librdkafka polls a full prefetch queue often enough by itself, so that it needs no wake-up. */
 #pragma once
 
 #include "kafka/kafka_library.h"

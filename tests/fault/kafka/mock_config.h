@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* @kafka_options: its group and topics at least, as "group: g, topics: [t]". @more: further sections, "" or ended by a
- * line break. (transfer full) */
+/* @kafka_options: at least group and topics: "group: g, topics: [t]". @more: further sections, each ending with a line
+ * break, or "". (transfer full) */
 static inline TideConfig *
 mock_kafka_config(const TideMockKafka *kafka, const char *kafka_options, const char *more)
 {

@@ -1,11 +1,11 @@
-/* A Kafka cluster inside of the test: librdkafka's mock cluster, which speaks the real protocol on loopback ports and
- * has consumer groups with committed offsets.
+/* A Kafka cluster inside the test: librdkafka's mock cluster, which speaks the real protocol on loopback ports and has
+ * consumer groups with committed offsets.
  *
  * Its limits (librdkafka 2.0.2): a partition keeps its newest 5 MiB or 100,000 messages, whichever is less, so a
- * producer that runs ahead of its consumer makes real "offset out of range"; no transactions that abort, no deletion of
- * topics.
+ * producer that is far ahead of its consumer causes real "offset out of range" errors. Transactions cannot abort, and
+ * topics cannot be deleted.
  *
- * Threads: one at a time. Every deadline is monotonic, as tide_now_us(). */
+ * Threads: one at a time. Deadlines are those of tide_now_us(), which is monotonic. */
 #pragma once
 
 #include "util/bytes.h"
@@ -22,7 +22,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideMockKafka, mock_kafka_free)
 
 const char *mock_kafka_brokers(const TideMockKafka *kafka); /* for bootstrap.servers */
 
-/* Replicated to every broker. Call it before the topic is used. Aborts when it cannot. */
+/* Creates a topic that is replicated to every broker. Call it before the topic is used. Aborts on failure. */
 void mock_kafka_create_topic(TideMockKafka *kafka, const char *topic, int n_partitions);
 
 #define MOCK_KAFKA_MAX_HEADERS 12
@@ -34,50 +34,49 @@ typedef struct TideMockHeader {
 
 typedef struct TideMockMessage {
   const char *topic;
-  gint32 partition;                               /* RD_KAFKA_PARTITION_UA (-1): by the key */
+  gint32 partition;                               /* RD_KAFKA_PARTITION_UA (-1): chosen by the key */
   TideBytes key;                                  /* data NULL: none */
   TideBytes payload;                              /* data NULL: a tombstone */
   gint64 timestamp_ms;                            /* 0: now */
   TideMockHeader headers[MOCK_KAFKA_MAX_HEADERS]; /* up to the first without a name */
 } TideMockMessage;
 
-/* Queued; copies everything. Aborts when it cannot be queued. */
+/* Queues a copy of @message. Aborts on failure. */
 void mock_kafka_produce(TideMockKafka *kafka, const TideMockMessage *message);
 void mock_kafka_produce_text(TideMockKafka *kafka, const char *topic, gint32 partition, const char *payload);
-/* Waits until all that was queued is acknowledged. FALSE at the deadline, or when a message was refused. */
+/* Waits until all queued messages are acknowledged. FALSE: the deadline passed, or a message was refused. */
 gboolean mock_kafka_flush(TideMockKafka *kafka, gint64 deadline_us) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The next offset of the partition, -1 when it cannot be had by the deadline. */
+/* The next offset of the partition; -1: unknown at the deadline. */
 gint64 mock_kafka_end_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us);
 
-/* Its first offset that is still there, likewise. */
+/* The oldest remaining offset of the partition; -1: unknown at the deadline. */
 gint64 mock_kafka_begin_offset(TideMockKafka *kafka, const char *topic, gint32 partition, gint64 deadline_us);
 
 /* The cluster's id. (transfer full) */
 char *mock_kafka_cluster_id(TideMockKafka *kafka);
 
-/* Asks once for offsets of partition 0, by @client (NULL: one of its own): FALSE when that fails, as the next question
- * does after mock_kafka_push_errors(TIDE_KAFKA_LIST_OFFSETS). So it shows whether another was asked in between. */
+/* Requests offsets of partition 0 once, with @client (NULL: a client of its own). FALSE: it failed, as the next request
+ * does after mock_kafka_push_errors(TIDE_KAFKA_LIST_OFFSETS). This shows whether another request came first. */
 gboolean mock_kafka_tells_offsets(TideMockKafka *kafka, rd_kafka_t *client, const char *topic, gint64 deadline_us);
 
-/* The metadata of what @group has committed; "": none. (transfer full) */
+/* The metadata of the commit of @group; "": none. (transfer full) */
 char *mock_kafka_committed_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
                                 gint64 deadline_us);
 
-/* What @group has committed: the offset of the next message; -1 when nothing, or not to be had by the deadline.
- * Asked for without joining the group. */
+/* The offset that @group has committed; -1: none, or unknown at the deadline. Does not join the group. */
 gint64 mock_kafka_committed(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
                             gint64 deadline_us);
 gboolean mock_kafka_wait_committed(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition,
                                    gint64 offset, gint64 deadline_us);
 
-/* Commits for @group from outside, as an operator's tool does. Aborts when it cannot. */
+/* Commits for @group without joining it, like an operator's tool. Aborts on failure. */
 void mock_kafka_commit(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset);
-/* With @note as its metadata. */
+/* The same with @note as metadata. */
 void mock_kafka_commit_note(TideMockKafka *kafka, const char *group, const char *topic, gint32 partition, gint64 offset,
                             const char *note);
 
-/* A message as it was read back. */
+/* A message that was read back. */
 typedef struct TideMockRecord {
   gint32 partition;
   gint64 offset;
@@ -87,15 +86,15 @@ typedef struct TideMockRecord {
   rd_kafka_headers_t *headers; /* owned; NULL: none */
 } TideMockRecord;
 
-/* All that the topic has, in the order of partition and offset, read without a group (element-type TideMockRecord).
- * Fewer when the deadline passes. Ownership: (transfer full). */
+/* All messages of the topic by partition and offset, read without a group; incomplete if the deadline passes.
+ * (element-type TideMockRecord) (transfer full) */
 GPtrArray *mock_kafka_read_topic(TideMockKafka *kafka, const char *topic, int n_partitions, gint64 deadline_us);
-/* The value of the record's last header of that name, NULL when it has none. Ownership: (transfer full). */
+/* The value of the record's last header with that name; NULL: none. (transfer full) */
 GBytes *mock_record_header(const TideMockRecord *record, const char *name);
 
 /* Faults. */
 
-/* Kafka's request types, of the protocol. */
+/* Request types of the Kafka protocol. */
 typedef enum TideKafkaRequest {
   TIDE_KAFKA_PRODUCE = 0,
   TIDE_KAFKA_FETCH = 1,
@@ -111,20 +110,22 @@ typedef enum TideKafkaRequest {
   TIDE_KAFKA_INIT_PRODUCER_ID = 22,
 } TideKafkaRequest;
 
-/* The next @n requests of the kind fail with @code; RD_KAFKA_RESP_ERR__TRANSPORT cuts the connection instead. */
+/* Makes the next @n requests of the kind fail with @code; RD_KAFKA_RESP_ERR__TRANSPORT closes the connection instead.
+ */
 void mock_kafka_push_errors(TideMockKafka *kafka, TideKafkaRequest request, rd_kafka_resp_err_t code, guint n);
-/* The next request of the kind at @broker is answered only after @delay_ms, and with @code. */
+/* Delays the reply to the next request of the kind at @broker by @delay_ms, and sets its @code. */
 void mock_kafka_delay_request(TideMockKafka *kafka, gint32 broker, TideKafkaRequest request, rd_kafka_resp_err_t code,
                               int delay_ms);
 void mock_kafka_clear_errors(TideMockKafka *kafka, TideKafkaRequest request);
-void mock_kafka_forget_request(TideMockKafka *kafka, TideKafkaRequest request);  /* as a release that has it not */
-void mock_kafka_set_broker_up(TideMockKafka *kafka, gint32 broker, gboolean up); /* -1: all */
-void mock_kafka_set_round_trip_ms(TideMockKafka *kafka, gint32 broker, int ms);  /* -1: all */
+void mock_kafka_forget_request(TideMockKafka *kafka,
+                               TideKafkaRequest request); /* like a Kafka release without that request */
+void mock_kafka_set_broker_up(TideMockKafka *kafka, gint32 broker, gboolean up);                      /* -1: all */
+void mock_kafka_set_round_trip_ms(TideMockKafka *kafka, gint32 broker, int ms);                       /* -1: all */
 void mock_kafka_set_leader(TideMockKafka *kafka, const char *topic, gint32 partition, gint32 broker); /* -1: none */
 void mock_kafka_set_coordinator(TideMockKafka *kafka, const char *group, gint32 broker);
 void mock_kafka_set_topic_error(TideMockKafka *kafka, const char *topic, rd_kafka_resp_err_t code);
-/* FALSE: a topic that is denied crashes the librdkafka at hand, since the mock names its partitions with the error, as
- * no broker does. */
+/* FALSE: a denied topic would crash this librdkafka, because the mock, unlike brokers, lists the topic's partitions
+ * with the error. */
 gboolean mock_kafka_can_deny_topics(void);
 #define MOCK_KAFKA_DENIED_TOPIC_CRASHES "a denied topic with partitions crashes this librdkafka (2.1.0 to 2.9)"
 

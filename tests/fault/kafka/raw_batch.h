@@ -1,7 +1,7 @@
-/* A record batch made by hand and sent to a mock broker: what no producer would send, and what brokers make of batches
- * when they compact a topic.
+/* Sends a record batch to a mock broker byte by byte: batches that no producer sends, and batches as brokers compact
+ * them.
  *
- * Threads: any. Aborts the test when the broker cannot be reached or refuses. */
+ * Threads: any. Aborts the test if the broker is unreachable or refuses the batch. */
 #pragma once
 
 #include <glib.h>
@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 #define RAW_BATCH_MAX 8
 
-/* As Kafka numbers them. */
+/* With Kafka's numbers. */
 typedef enum TideRawCodec {
   TIDE_RAW_PLAIN = 0,
   TIDE_RAW_GZIP = 1,
@@ -22,16 +22,16 @@ typedef enum TideRawCodec {
 typedef struct TideRawBatch {
   const char *payloads[RAW_BATCH_MAX]; /* up to the first NULL */
   gint32 deltas[RAW_BATCH_MAX];        /* each record's offset from the batch's first */
-  gint32 n_offsets;                    /* that the batch takes in the partition; above the last delta */
-  gboolean damaged;                    /* its checksum is wrong */
-  TideRawCodec codec;                  /* what the batch says of its records */
-  GBytes *records;                     /* borrowed: stand in place of payloads, as they are; NULL: payloads */
+  gint32 n_offsets;                    /* number of offsets that the batch occupies; above the last delta */
+  gboolean damaged;                    /* the checksum is wrong */
+  TideRawCodec codec;                  /* the codec that the batch claims */
+  GBytes *records;                     /* borrowed: raw records that replace payloads; NULL: none */
 } TideRawBatch;
 
-/* A record of @payload, as it stands in a batch before that is compressed. (transfer full) */
+/* A record of @payload as in an uncompressed batch. (transfer full) */
 GByteArray *raw_batch_record(GBytes *payload, gint32 delta);
 
-/* @brokers: as mock_kafka_brokers() says; the first of them must lead the partition */
+/* @brokers: from mock_kafka_brokers(); the first must lead the partition */
 void raw_batch_produce(const char *brokers, const char *topic, gint32 partition, const TideRawBatch *batch);
 
 G_END_DECLS

@@ -31,45 +31,45 @@ typedef struct CheckScene {
 
   /* How the program is run. */
   guint mode;              /* of the configuration's file */
-  gboolean as_nobody;      /* where the test is root, whom no right is denied */
+  gboolean as_nobody;      /* the test runs as root, who is never denied a right */
   gboolean from_stdin;     /* the configuration comes from /dev/stdin */
   char *state_directory;   /* owned: $STATE_DIRECTORY; NULL: unset */
   char *working_directory; /* owned */
-  int held_fd;             /* a lock or socket that is in the way; -1: none */
+  int held_fd;             /* a lock or socket that blocks the program; -1: none */
 } CheckScene;
 
-/* Something wrong, or unusual. */
+/* A defect, or something unusual. */
 typedef struct CheckDefect {
   const char *name;
-  const char *named;  /* check says this of it; NULL: it is not wrong, so that check says nothing */
-  const char *stands; /* the run says this when it is halted over it; NULL: it goes on, or ends */
-  glong sets;         /* the offset of a section that has @text in place of its own; 0: none */
-  glong adds;         /* likewise of one that has @text behind its own */
+  const char *named;  /* what check reports; NULL: it is not a defect, and check reports nothing */
+  const char *stands; /* what the run reports when it is halted by this defect; NULL: it continues or exits */
+  glong sets;         /* the offset of the section that @text replaces; 0: none */
+  glong adds;         /* the offset of the section to which @text is appended; 0: none */
   const char *text;
   gboolean as_nobody;
-  void (*apply)(CheckScene *scene); /* what else is done; NULL: nothing */
+  void (*apply)(CheckScene *scene); /* further steps; NULL: none */
 } CheckDefect;
 
 const CheckDefect *check_scene_defects(guint *ret_n);
 void check_scene_apply(CheckScene *scene, const CheckDefect *defect);
 
-/* A good one: brokers with the topics "metrics" and "letters", two gateways, the tables, one good message and one that
- * becomes a dead letter. What does not matter is drawn from @seed. */
+/* A scene without defects: brokers with the topics "metrics" and "letters", two gateways, the tables, a good message
+ * and one that becomes a dead letter. Irrelevant details are drawn from @seed. */
 CheckScene *check_scene_new(guint32 seed);
 void check_scene_free(CheckScene *scene);
 
-/* Writes the configuration, and gives all files to whom the program is to run as. Returns: (transfer full): its text */
+/* Writes the configuration, and gives all files to the user of the program. Returns: (transfer full): its text */
 char *check_scene_write(CheckScene *scene);
 char *check_scene_config_path(const CheckScene *scene); /* (transfer full) */
 
-/* @name in its directory. (transfer full) */
+/* The path of @name in its directory. (transfer full) */
 char *check_scene_path(const CheckScene *scene, const char *name);
 
-/* For defects: @value (transfer full) in place of what stands there; @more behind it. */
+/* For defects: replaces a text by @value (transfer full), or appends @more. */
 void check_scene_set(char **text, char *value);
 void check_scene_add(char **text, const char *more);
 
-/* In its directory. */
+/* Writes a file in its directory. */
 void check_scene_write_file(const CheckScene *scene, const char *name, const char *text, guint mode);
 char *check_scene_make_directory(const CheckScene *scene, const char *name, guint mode); /* (transfer full): its path */
 

@@ -1,4 +1,4 @@
-/* The program, and what is around it: a Kafka cluster, a gateway, a configuration, each where the test has it. */
+/* The program and its surroundings: a Kafka cluster, a gateway and a configuration, each if the test has it. */
 #pragma once
 
 #include "fault/gateway/scripted_gateway.h"
@@ -9,21 +9,21 @@
 
 #include <glib/gstdio.h>
 
-/* Far beyond what any step takes: only a failure waits so long. */
+/* Far longer than any step, so only a failure waits for it. */
 #define TIMEOUT_US (240 * TIDE_US_PER_S)
 
 #define PROGRAM_SCENE_LETTERS "letters" /* the topic of dead letters */
 
 typedef struct ProgramScene {
-  gconstpointer format;         /* borrowed: what the test says of its messages */
+  gconstpointer format;         /* borrowed: the test's description of its messages */
   TideMockKafka *kafka;         /* owned; NULL: none */
   TideScriptedGateway *gateway; /* owned; NULL: none */
-  char *schema_path;            /* owned; NULL: no file of its own */
-  char *config_path;            /* owned: the test's, to make */
+  char *schema_path;            /* owned; NULL: no schema file */
+  char *config_path;            /* owned: created by the test */
   ProgramDone done;             /* of the last run */
 } ProgramScene;
 
-/* Kafka with @topic, of @n_partitions, and one for dead letters. */
+/* Starts Kafka with @topic, which has @n_partitions, and a topic for dead letters. */
 static inline void
 program_scene_begin_kafka(ProgramScene *scene, const char *topic, gint32 n_partitions)
 {
@@ -32,7 +32,7 @@ program_scene_begin_kafka(ProgramScene *scene, const char *topic, gint32 n_parti
   mock_kafka_create_topic(scene->kafka, PROGRAM_SCENE_LETTERS, n_partitions);
 }
 
-/* With a gateway beside it. @schema: (nullable): the text of a file */
+/* Also starts a gateway. @schema: (nullable): the text of a schema file */
 static inline void
 program_scene_begin_format(ProgramScene *scene, gconstpointer format, const char *topic, const char *schema)
 {
@@ -56,11 +56,11 @@ program_scene_end(ProgramScene *scene, gconstpointer unused)
   program_done_clear(&scene->done);
 }
 
-/* A test on such a scene, which the set_up() of its program makes. */
+/* A test with a scene that the test program's set_up() creates. */
 #define PROGRAM_TEST(path) TEST_WITH(ProgramScene, set_up, program_scene_end, path)
 #define PROGRAM_TEST_OF(data, path) TEST_OF(ProgramScene, data, set_up, program_scene_end, path)
 
-/* @text in place of the configuration, with @endpoint for its "%s". */
+/* Replaces the configuration by @text, with @endpoint for its "%s". */
 static inline void
 program_scene_configure(ProgramScene *scene, const char *text, const char *endpoint)
 {
@@ -70,7 +70,7 @@ program_scene_configure(ProgramScene *scene, const char *text, const char *endpo
   scene->config_path = write_config(text, endpoint);
 }
 
-/* What was produced is in its topic by then. @input: (nullable). Returns: the exit code. */
+/* Runs the program once all produced messages are in their topic. @input: (nullable). Returns: the exit code. */
 static inline int
 program_scene_try(ProgramScene *scene, const char *words, const char *input)
 {
@@ -83,7 +83,7 @@ program_scene_try(ProgramScene *scene, const char *words, const char *input)
   return scene->done.exit_code;
 }
 
-/* Aborts unless it ends with @exit_code. */
+/* Aborts unless the program exits with @exit_code. */
 static inline void
 program_scene_run_with_input(ProgramScene *scene, const char *words, const char *input, int exit_code)
 {
@@ -97,7 +97,7 @@ program_scene_run(ProgramScene *scene, const char *words, int exit_code)
   program_scene_run_with_input(scene, words, NULL, exit_code);
 }
 
-/* Likewise, and it prints @part, or tells of it on standard error. */
+/* Likewise, and unless it prints @part on standard output or error. */
 static inline void
 program_scene_prints(ProgramScene *scene, const char *words, int exit_code, const char *part)
 {
@@ -112,7 +112,7 @@ program_scene_tells(ProgramScene *scene, const char *words, int exit_code, const
   assert_prints(scene->done.errors, part);
 }
 
-/* One row in family M, as the daemon would have written it. */
+/* Writes one row in family M like the daemon. */
 static inline void
 program_scene_put(ProgramScene *scene, const char *table, const char *row, const char *qualifier, gint64 time_ms,
                   const char *value)

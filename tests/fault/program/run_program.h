@@ -1,11 +1,11 @@
-/* The program itself, run as its users run it: $TIDEMARK, set by meson. */
+/* Runs the program ($TIDEMARK, set by meson) as its users do. */
 #pragma once
 
 #include <gio/gio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What the program printed and ended with. */
+/* The output and exit code of the program. */
 typedef struct ProgramDone {
   char *output; /* owned */
   char *errors; /* owned */
@@ -20,7 +20,7 @@ program_done_clear(ProgramDone *done)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ProgramDone, program_done_clear)
 
-/* Holds that the --help of a command names what it has ended with. */
+/* Checks that the --help of a command lists its exit code. */
 static inline void
 assert_help_names_exit(const char *words, int exit_code)
 {
@@ -30,11 +30,12 @@ assert_help_names_exit(const char *words, int exit_code)
   g_autofree char *code = g_strdup_printf("\n  %-4d", exit_code);
   g_assert_true(g_spawn_command_line_sync(command, &help, NULL, NULL, NULL));
   const char *codes = strstr(help, "\nExit codes:\n");
-  if (help[0] != '\0' && (codes == NULL || strstr(codes, code) == NULL)) /* a word that is no command has none */
+  if (help[0] != '\0' && (codes == NULL || strstr(codes, code) == NULL)) /* a word that is not a command has no help */
     g_error("'tidemark %s' has ended with %d, which its --help does not name", words, exit_code);
 }
 
-/* Runs `tidemark WORDS… --config CONFIG`, the words parted by single spaces. @input: what it reads; NULL: nothing */
+/* Runs `tidemark WORDS… --config CONFIG`; the words are separated by single spaces. @input: its standard input; NULL:
+ * none */
 static inline ProgramDone
 run_program_with_input(const char *config_path, const char *words, const char *input)
 {
@@ -62,8 +63,8 @@ run_program(const char *config_path, const char *words)
   return run_program_with_input(config_path, words, NULL);
 }
 
-/* A configuration in a file of its own: @yaml with @endpoint in place of its "%s". Returns: (transfer full): its path,
- * for the caller to unlink */
+/* Writes a configuration file: @yaml with @endpoint for its "%s". Returns: (transfer full): its path; the caller
+ * unlinks it */
 static inline char *
 write_config(const char *yaml, const char *endpoint)
 {

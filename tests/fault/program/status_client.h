@@ -16,7 +16,7 @@ status_client_port(const DaemonProcess *daemon)
   return (guint16)g_ascii_strtoull(port, NULL, 10);
 }
 
-/* The document, without the answer's head. (transfer full) */
+/* The document, without the headers of the reply. (transfer full) */
 static inline char *
 status_client_ask(const DaemonProcess *daemon)
 {
@@ -27,7 +27,7 @@ status_client_ask(const DaemonProcess *daemon)
   return g_strdup(strstr(reply, "\r\n\r\n") + 4);
 }
 
-/* Asks until the document has each of @parts. (transfer full): the document */
+/* Asks until the document contains all @parts. (transfer full): the document */
 static inline char *
 status_client_wait(const DaemonProcess *daemon, const char *const *parts)
 {
