@@ -1,4 +1,4 @@
-/* An accumulator without a gateway behind its lanes: rows are appended, calls taken as a writer does, and completed. */
+/* An accumulator whose lanes have no gateway: tests append rows, take calls like a writer, and complete them. */
 #pragma once
 
 #include "thrift/wire/put_encoder.h"
@@ -21,7 +21,7 @@ static const char config_text[] =
 #define SPREAD 2 /* over 64 lanes */
 #define REPLACED 3
 
-/* How long what put_in_doubt() says may land. */
+/* The time for which a row of put_in_doubt() may still be written. */
 #define DOUBT_US (TIDE_US_PER_S * 1000)
 
 typedef struct Fixture {
@@ -29,8 +29,8 @@ typedef struct Fixture {
   TideCompletionQueue completions;
   TideAccumulator *accumulator;
   gint64 now_us;
-  TideSourceRef source;                    /* of what is appended */
-  const TideDoubt *inherited;              /* of the batches that complete: by row */
+  TideSourceRef source;                    /* of appended rows */
+  const TideDoubt *inherited;              /* of completed batches, by row */
   guint n_found[TIDE_FOUND_FORGOTTEN + 1]; /* by TideFindingKind */
   gint64 last_until_us;                    /* of the last finding */
   guint n_cancelled;                       /* assignments, by the last lose_partition() */
@@ -56,7 +56,7 @@ tear_down(Fixture *fixture, gconstpointer data)
   unstarted_flow_tear_down(&fixture->flow);
 }
 
-/* A row of one cell. */
+/* Appends a row with one cell. */
 typedef struct OneCell {
   TideBuffer prefix;
   TideColumn column;
@@ -103,7 +103,7 @@ flush(Fixture *fixture)
   tide_accumulator_tick(fixture->accumulator, TIDE_PRESSURE_FLUSH, 0, fixture->now_us);
 }
 
-/* The keys of the next call, in its order: "a b ". */
+/* The keys of the next call, in order: "a b ". */
 static inline char *
 take_call(Fixture *fixture, TideCall *ret_call)
 {
@@ -124,7 +124,7 @@ take_call(Fixture *fixture, TideCall *ret_call)
     g_assert_cmpstr(taken_, ==, keys);                                                                                 \
   } while (0)
 
-/* Notes what is found. */
+/* Records a finding. */
 static inline void
 judge(Fixture *fixture, const TideBatch *batch)
 {
@@ -135,7 +135,7 @@ judge(Fixture *fixture, const TideBatch *batch)
   }
 }
 
-/* The partition of @assignment, one of 0 and 1, is taken away. */
+/* Revokes the partition of @assignment, 0 or 1. */
 static inline void
 lose_partition(Fixture *fixture, guint32 assignment)
 {
@@ -146,7 +146,7 @@ lose_partition(Fixture *fixture, guint32 assignment)
   fixture->n_cancelled = g_hash_table_size(cancelled);
 }
 
-/* Completes the batches of calls that ended. */
+/* Completes the batches of finished calls. */
 static inline void
 complete_ended(Fixture *fixture)
 {
@@ -157,7 +157,7 @@ complete_ended(Fixture *fixture)
   }
 }
 
-/* @call was acknowledged, and its batches are completed. */
+/* Acknowledges @call and completes its batches. */
 static inline void
 complete_batch(Fixture *fixture, TideCall *call)
 {
@@ -165,7 +165,7 @@ complete_batch(Fixture *fixture, TideCall *call)
   complete_ended(fixture);
 }
 
-/* HBase refused a row of @table with that key, which several messages had made. */
+/* Reports that HBase refused a row of @table with that key, which several messages had produced. */
 static inline void
 make_solo(Fixture *fixture, guint32 table, const char *key)
 {
@@ -179,7 +179,7 @@ make_solo(Fixture *fixture, guint32 table, const char *key)
   complete_batch(fixture, &call);
 }
 
-/* What an owner before has sent of the row may land once more, for a long while. */
+/* A write of the row by a previous owner may still take effect, for a long time. */
 static inline void
 put_in_doubt(Fixture *fixture, const char *key, const char *value)
 {

@@ -1,4 +1,4 @@
-/* A gateway on the loopback that answers each call as a test says, and a client of it. */
+/* A gateway on loopback that answers each call as a test specifies, and its client. */
 #pragma once
 
 #include "loopback_server.h"
@@ -12,7 +12,7 @@
 
 typedef struct Gateway Gateway;
 
-/* Builds the reply to a call, in the server's thread. Empty bytes: none is sent. */
+/* Builds the reply to a call, in the server's thread. Empty: no reply is sent. */
 typedef TideBytes (*AnswerFunc)(Gateway *gateway, Oracle *oracle, const char *method, gint32 sequence_id);
 
 struct Gateway {
@@ -20,12 +20,12 @@ struct Gateway {
   AnswerFunc answer;
   guint hang_up_after; /* calls on one connection; 0: never */
   /* the server's thread; read after gateway_stop() */
-  GString *methods; /* the calls' names, each followed by a blank */
-  guint pages;      /* of a scan, left to give */
-  guint page_rows;  /* whatever was asked for; 0: two */
+  GString *methods; /* the names of the calls, each followed by a space */
+  guint pages;      /* remaining pages of a scan */
+  guint page_rows;  /* rows per page, whatever was requested; 0: two */
   gboolean table_exists;
   LoopbackServer *server;
-  _Atomic(TideHBaseClient *) client; /* set when the thread runs already */
+  _Atomic(TideHBaseClient *) client; /* set while the thread already runs */
 };
 
 static const TideWireMode modes[] = {
@@ -53,8 +53,7 @@ serve_gateway(LoopbackServer *server, int fd, guint connection)
   }
 }
 
-/* @as: what it is to be from its thread's start on; the sanitizer for threads sees no order in what goes over sockets.
- */
+/* @as: its state before the thread starts, because the thread sanitizer sees no order in socket traffic. */
 static inline void
 gateway_start(Gateway *gateway, Gateway as)
 {
@@ -64,7 +63,7 @@ gateway_start(Gateway *gateway, Gateway as)
   gateway->client = tide_hbase_client_new(gateway->server->endpoint, as.mode);
 }
 
-/* Frees all; what was called must have been @methods. */
+/* Frees everything, and checks that the calls were @methods. */
 static inline void
 gateway_stop(Gateway *gateway, const char *methods)
 {

@@ -1,5 +1,5 @@
-/* What the parts of a consumer have around them, without the consumer: its partitions, its accumulator in an unstarted
- * flow, and dead letters that nobody keeps. A test writes rows and completes batches itself. */
+/* The surroundings of a consumer's parts, without the consumer: its partitions, its accumulator in an unstarted flow,
+ * and dead letters that stay queued. Tests write rows and complete batches themselves. */
 #pragma once
 
 #include "bare_partitions.h"
@@ -18,7 +18,7 @@ typedef struct BareConsumer {
   TideAccumulator *accumulator;
 } BareConsumer;
 
-/* All open rows, as a call of @n_rows rows. */
+/* Takes all open rows as a call of @n_rows rows. */
 static inline void
 bare_flow_take_call(UnstartedFlow *flow, TideAccumulator *accumulator, guint32 n_rows, TideCall *ret_call)
 {
@@ -35,7 +35,7 @@ bare_dead_letters_new(UnstartedFlow *flow)
   return tide_dead_letter_queue_new(&context);
 }
 
-/* The next dead letter that waits to be kept. */
+/* The next dead letter in the queue. */
 static inline TideDeadLetterJob *
 bare_dead_letters_take(TideDeadLetterQueue *dead_letters)
 {
@@ -117,7 +117,7 @@ bare_consumer_assert_no_call(BareConsumer *bare)
   g_assert_cmpint(tide_lanes_take(bare->flow.lanes, 0, &call), ==, TIDE_TAKE_NOTHING);
 }
 
-/* The batch of @call, which is acknowledged; back to tide_accumulator_complete(). */
+/* Acknowledges @call. Returns: its batch, for tide_accumulator_complete(). */
 static inline TideBatch *
 bare_consumer_acknowledge(BareConsumer *bare, TideCall *call)
 {

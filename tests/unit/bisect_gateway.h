@@ -1,5 +1,5 @@
-/* A gateway that refuses some rows, accepts calls up to a size, or says nothing, for tests of what is sent to it. Rows
- * are known by their number, which is their key and the begin of their wire. */
+/* A gateway that refuses some rows, limits the size of calls, or does not answer, for tests of the calls sent to it. A
+ * row is identified by its number, which is its key and the beginning of its wire bytes. */
 #pragma once
 
 #include "unit/test_case.h"
@@ -9,7 +9,7 @@
 #define GATEWAY_ROWS 4096u
 #define ROUND_US TIDE_US_PER_S
 
-/* A lane's pauses are short, so that each round, a second later, finds all suspects due. */
+/* Pauses of the lane are short, so that all suspects are due in each round, one second later. */
 static const TideBisectOptions bisect_pauses = {.retry_min_us = 1000, .retry_max_us = 2000};
 
 typedef struct Gateway {
@@ -21,14 +21,14 @@ typedef struct Gateway {
   guint32 n_rows;
   gboolean is_bad[GATEWAY_ROWS];    /* refused */
   gboolean is_silent[GATEWAY_ROWS]; /* no answer */
-  gboolean is_uncertain;            /* its refusals do not say why */
+  gboolean is_uncertain;            /* its refusals do not state the reason */
   gboolean refuses_all;
-  guint32 max_rows;                /* of a call: larger ones get no answer; 0: any */
-  gsize max_bytes;                 /* of a call: larger ones are refused for that; 0: any */
-  guint32 failing_every;           /* calls, one is refused; 0: none */
-  guint32 cancelling_call;         /* while it runs the first batch is cancelled; 0: none */
-  TideOutcome ending;              /* that many calls from now on one ends so; OK: none does */
-  guint32 ending_after;            /* calls of this take */
+  guint32 max_rows;                /* limit of a call: larger calls get no answer; 0: none */
+  gsize max_bytes;                 /* limit of a call: larger calls are refused for their size; 0: none */
+  guint32 failing_every;           /* one call in this many is refused; 0: none */
+  guint32 cancelling_call;         /* during this call the first batch is cancelled; 0: none */
+  TideOutcome ending;              /* outcome of the call after ending_after calls; OK: none */
+  guint32 ending_after;            /* counts calls of this take */
   guint32 n_written[GATEWAY_ROWS]; /* how often */
   guint32 n_sent[GATEWAY_ROWS];
   guint32 n_calls, n_all_calls; /* of the last take, of all */
@@ -134,7 +134,7 @@ gateway_answer(Gateway *gateway, const guint32 *numbers, const TideBisectCall *s
   return (TideFailure){.outcome = TIDE_OUTCOME_OK};
 }
 
-/* The numbers of the rows that @sent carries; none is of a batch that was cancelled before. */
+/* The numbers of the rows in @sent, none of which may be from a cancelled batch. */
 static inline void
 gateway_read(const Gateway *gateway, const TideBisectCall *sent, guint32 *ret_numbers)
 {
@@ -153,7 +153,7 @@ gateway_read(const Gateway *gateway, const TideBisectCall *sent, guint32 *ret_nu
   g_assert_cmpuint(n, ==, sent->n_rows);
 }
 
-/* Sends the call as a writer does, and says what the lanes would. */
+/* Sends the call like a writer. Returns what the lanes would. */
 static inline TideOutcome
 gateway_send(Gateway *gateway)
 {
@@ -189,14 +189,14 @@ gateway_count(const Gateway *gateway, TideRowState state)
   return n;
 }
 
-/* Nothing is left to be sent. */
+/* Checks that nothing remains to be sent. */
 static inline gboolean
 gateway_is_finished(const Gateway *gateway)
 {
   return gateway_count(gateway, TIDE_ROW_DONE) + gateway_count(gateway, TIDE_ROW_POISON) == gateway->n_rows;
 }
 
-/* Poison are the bad rows and no others; all others are written. */
+/* Checks that exactly the bad rows are poison, and all others are written. */
 static inline void
 gateway_assert_exact(const Gateway *gateway)
 {

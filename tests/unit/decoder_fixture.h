@@ -1,4 +1,4 @@
-/* A decoder with its options and names, and readings as text, for the tests of what decodes. */
+/* A decoder with its options and names, and readings as text, for tests of decoders. */
 #pragma once
 
 #include "decode/decoder.h"
@@ -8,7 +8,7 @@ typedef struct DecoderFixture {
   TideFieldNames *names; /* owned */
   TideDecoder *decoder;  /* owned; NULL until the first message: options and known names may be changed before */
   guint32 n_known;
-  TideMessage message; /* what the record is besides its value */
+  TideMessage message; /* the record without its value */
   TideReading *readings;
   guint32 n_readings;
   TideReject reject;
@@ -39,7 +39,7 @@ decoder_fixture_clear(DecoderFixture *fixture)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DecoderFixture, decoder_fixture_clear)
 
-/* A name that "the configuration uses". */
+/* Interns a name that "the configuration uses". */
 static inline TideNameId
 decoder_fixture_use(DecoderFixture *fixture, const char *name)
 {
@@ -49,8 +49,8 @@ decoder_fixture_use(DecoderFixture *fixture, const char *name)
   return id;
 }
 
-/* Decodes a copy of @value that lies alone on the heap, and is gone and overwritten before the readings are
- * looked at. */
+/* Decodes a copy of @value in a heap block of its own, which is overwritten and freed before the readings are examined.
+ */
 static inline gboolean
 decoder_fixture_decode(DecoderFixture *fixture, TideBytes value)
 {
@@ -92,7 +92,7 @@ decoder_fixture_readings_text(const DecoderFixture *fixture)
   return g_string_free(text, FALSE);
 }
 
-/* The readings' text, or "REASON" and "@place" where the message is rejected. (transfer full) */
+/* The readings as text, or "REASON" and "@place" if the message is rejected. (transfer full) */
 static inline char *
 decoder_fixture_outcome(DecoderFixture *fixture, TideBytes value)
 {
@@ -102,7 +102,7 @@ decoder_fixture_outcome(DecoderFixture *fixture, TideBytes value)
                          fixture->reject.byte_position);
 }
 
-/* A message, and its readings or its fault as decoder_fixture_outcome() writes them. */
+/* A message, and its readings or its fault in the form of decoder_fixture_outcome(). */
 typedef struct DecoderCase {
   TideBytes value;
   const char *outcome;
@@ -151,7 +151,7 @@ decoder_fixture_rejects_text(const DecoderFixture *fixture)
   return g_string_free(text, FALSE);
 }
 
-/* A message, its readings, and the faults of single ones; NULL where the message is rejected. */
+/* A message, its readings, and the faults of single readings; NULL: the message is rejected. */
 typedef struct DecoderAloneCase {
   TideBytes value;
   const char *outcome;
@@ -170,8 +170,8 @@ decoder_fixture_check_alone(DecoderFixture *fixture, const DecoderAloneCase *cas
   }
 }
 
-/* @message cut off after each byte, and with each byte in the place of each: whatever it is, nothing is read beyond it.
- */
+/* Decodes @message truncated after each byte, and with each byte replaced by every value, to check that nothing is read
+ * beyond its end. */
 static inline void
 decoder_fixture_try_prefixes_and_bytes(DecoderFixture *fixture, TideBytes message)
 {

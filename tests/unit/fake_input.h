@@ -1,5 +1,4 @@
-/* An input for tests that drive a consumer: it has no messages, notes what it is asked for, and a test calls its
- * handlers. */
+/* An input for tests that drive a consumer: it has no messages and records requests; tests call its handlers. */
 #pragma once
 
 #include "model/input.h"

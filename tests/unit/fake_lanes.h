@@ -1,5 +1,5 @@
-/* The lanes and regions in place of lanes.c and regions.c, for tests that drive the accumulator: batches that are
- * submitted wait in a list, and a test says what the regions are. */
+/* Replaces lanes.c and regions.c in tests that drive the accumulator: submitted batches wait in a list, and the test
+ * sets the regions. */
 #pragma once
 
 #include "write/regions.h"

@@ -1,4 +1,4 @@
-/* The lanes of two tables, for tests that take calls out of them as a writer does, and say how they end. */
+/* The lanes of two tables, for tests that take calls like a writer and set their outcome. */
 #pragma once
 
 #include "util/clock.h"
@@ -82,7 +82,7 @@ lane_of(Fixture *fixture, guint table, const char *start, const char *end)
                               tide_bytes_of_string(end));
 }
 
-/* As bisect.c leaves a batch of which only the first row is left, since @since_us, after @n_tries. */
+/* Like bisect.c with a batch of which only the first row remains, since @since_us, after @n_tries. */
 static inline void
 leave_suspect(TideBatch *batch, guint32 n_tries, gint64 since_us, gint64 not_before_us)
 {

@@ -1,7 +1,6 @@
-/* A scripted peer on the loopback, one connection at a time, in a thread of its own. For tests only.
+/* A scripted peer on loopback with one connection at a time, in a thread of its own. For tests only.
  *
- * Nothing here sleeps to be in time: a script waits for bytes, for the peer to close, or for the server to be stopped.
- */
+ * Nothing here depends on sleeps: a script waits for bytes, for the peer to close, or for the server to stop. */
 #pragma once
 
 #include "thrift/client/endpoint.h"
@@ -21,12 +20,12 @@
 
 typedef struct LoopbackServer LoopbackServer;
 
-/* Speaks with one peer over @fd, which the server closes after it. @connection counts from 0. */
+/* Serves one peer over @fd, which the server closes afterwards. @connection counts from 0. */
 typedef void (*LoopbackScript)(LoopbackServer *server, int fd, guint connection);
 
 struct LoopbackServer {
   int listen_fd;
-  int stop_fd;   /* an eventfd: readable when the server is to stop */
+  int stop_fd;   /* an eventfd: readable once the server must stop */
   int closed_fd; /* an eventfd: counts the connections that the server has closed */
   LoopbackScript script;
   gpointer data; /* the script's */
@@ -35,7 +34,7 @@ struct LoopbackServer {
   atomic_uint connections;
 };
 
-/* FALSE when the server is stopped before @fd is readable, or @timeout_ms passed (-1: none). */
+/* FALSE: the server was stopped, or @timeout_ms passed (-1: none), before @fd was readable. */
 static inline gboolean
 loopback_wait_readable(const LoopbackServer *server, int fd, int timeout_ms)
 {
@@ -60,8 +59,8 @@ loopback_run(gpointer data)
   }
 }
 
-/* A listening socket at @host ("127.0.0.1", "::1") and a free port, or at the path of a Unix socket. NULL where the
- * machine has no such addresses. */
+/* A listening socket at @host ("127.0.0.1", "::1") and a free port, or at the path of a Unix socket. NULL: the host has
+ * no such addresses. */
 static inline TideEndpoint *
 loopback_listen(const char *host, int backlog, int *ret_fd)
 {
@@ -147,7 +146,7 @@ loopback_connections(LoopbackServer *server)
   return atomic_load(&server->connections);
 }
 
-/* Waits until the server has closed one more connection; on the loopback the peer then sees its end. */
+/* Waits until the server has closed one more connection. On loopback, the peer then sees the end. */
 static inline void
 loopback_await_hang_up(LoopbackServer *server)
 {
@@ -155,7 +154,7 @@ loopback_await_hang_up(LoopbackServer *server)
   g_assert_cmpint(eventfd_read(server->closed_fd, &one), ==, 0);
 }
 
-/* Adds what the peer sends next. FALSE when it closed, or the server is stopped. */
+/* Appends the peer's next bytes. FALSE: the peer closed, or the server was stopped. */
 static inline gboolean
 loopback_read_more(LoopbackServer *server, int fd, TideBuffer *into)
 {
@@ -168,7 +167,7 @@ loopback_read_more(LoopbackServer *server, int fd, TideBuffer *into)
   return TRUE;
 }
 
-/* Reads and forgets until the peer closes, or the server is stopped. */
+/* Discards bytes until the peer closes or the server is stopped. */
 static inline void
 loopback_wait_closed(LoopbackServer *server, int fd)
 {
@@ -183,7 +182,7 @@ loopback_send(int fd, const void *bytes, gsize len)
   const guint8 *at = bytes;
   while (len > 0) {
     gssize sent = send(fd, at, len, MSG_NOSIGNAL);
-    if (sent <= 0) /* the peer went away: part of some scripts */
+    if (sent <= 0) /* some scripts expect the peer to disconnect */
       return;
     at += sent;
     len -= (gsize)sent;
@@ -198,9 +197,9 @@ loopback_reset_on_close(int fd)
   g_assert_cmpint(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), ==, 0);
 }
 
-/* ---- Thrift's messages ---- */
+/* ---- Thrift messages ---- */
 
-/* Reads one whole call into @call (with its frame's head, if any). FALSE when the peer closed before. */
+/* Reads one complete call into @call, with its frame header if any. FALSE: the peer closed first. */
 static inline gboolean
 loopback_read_call(LoopbackServer *server, int fd, TideFraming framing, TideWireProtocol protocol, TideBuffer *call,
                    TideWireMessage *ret_head)
@@ -237,14 +236,14 @@ loopback_send_message(int fd, TideFraming framing, TideBytes message)
   loopback_send(fd, message.data, message.len);
 }
 
-/* @void_reply: in the binary protocol. @string_bytes: 0: as it is; else it returns a string of as many. */
+/* @void_reply: in the binary protocol. @string_bytes: the length of the string that it returns; 0: unchanged. */
 static inline void
 loopback_append_reply(TideBuffer *reply, TideBytes void_reply, gsize string_bytes)
 {
   tide_buffer_append_bytes(reply, void_reply);
   if (string_bytes == 0)
     return;
-  reply->len--; /* the stop */
+  reply->len--; /* the stop field */
   guint32 len = htonl((guint32)string_bytes);
   tide_buffer_append(reply, "\x0b\0\0", 3);
   tide_buffer_append(reply, &len, sizeof len);

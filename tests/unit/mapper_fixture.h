@@ -1,4 +1,4 @@
-/* A table made by hand, its mapper and a reading, with room for what is mapped. */
+/* A table built by a test, its mapper, a reading, and memory for the mapped rows. */
 #pragma once
 
 #include "model/table/table_mapper.h"
@@ -97,7 +97,7 @@ compile_text(const TideKeyPartSpec *specs, gsize n_specs)
   return text;
 }
 
-/* from: [...], of items that are filled in by add_item(). */
+/* from: [...], with items added by add_item(). */
 static inline TideColumnRule *
 add_rule(MapperFixture *fixture, const char *family)
 {
@@ -134,7 +134,7 @@ value_item(const TideKeyPartSpec *specs, gsize n_specs, const char *qualifier)
       .field = TIDE_NAME_NONE, .value = compile_text(specs, n_specs), .qualifier = g_strdup(qualifier), .encoding = -1};
 }
 
-/* Limits of 0 stand for "large". */
+/* Limits of 0 mean "large". */
 static inline void
 start_mapper(MapperFixture *fixture, TideMapperLimits limits)
 {
@@ -146,7 +146,7 @@ start_mapper(MapperFixture *fixture, TideMapperLimits limits)
       tide_table_mapper_new(fixture->table, fixture->reading.names, fixture->time_field, TIDE_WIRE_COMPACT, limits);
 }
 
-/* Appends the row of the reading as it stands. */
+/* Appends the row of the current reading. */
 static inline TideMapOutcome
 map_more(MapperFixture *fixture)
 {
@@ -157,7 +157,7 @@ map_more(MapperFixture *fixture)
   return tide_table_mapper_map(fixture->mapper, &request, &fixture->list, &fixture->reject);
 }
 
-/* One message of one reading. */
+/* Maps a message with one reading. */
 static inline TideMapOutcome
 map(MapperFixture *fixture)
 {
@@ -186,7 +186,7 @@ row_at(const MapperFixture *fixture, guint index)
   return tide_row_list_row(&fixture->list, index);
 }
 
-/* "family:qualifier=value", joined by blanks, in the order of the cells. */
+/* "family:qualifier=value" for each cell in order, joined by spaces. */
 static inline char *
 cells_text(const MapperFixture *fixture)
 {

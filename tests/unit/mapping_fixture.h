@@ -1,4 +1,4 @@
-/* The mapping of a configuration as an operator writes it, and one message at a time. */
+/* The mapping of a complete configuration, for one message at a time. */
 #pragma once
 
 #include "config-texts.h"
@@ -9,10 +9,10 @@
 typedef struct MappingFixture {
   TideConfig *config;   /* owned */
   TideMapping *mapping; /* owned */
-  const char *topic;    /* of the next messages, as the next two */
+  const char *topic;    /* this and the next two are for the following messages */
   gint64 record_time_ms;
   gboolean is_append_time;
-  TideMapped mapped; /* of the last message; or */
+  TideMapped mapped; /* of the last message, or */
   TideReject reject;
 } MappingFixture;
 
@@ -78,8 +78,8 @@ append_row(GString *text, const TideConfig *config, const TideRow *row)
   g_string_append_c(text, '\n');
 }
 
-/* Rows as append_row() has them, or "REASON field" of a rejected message, which is gone by then. @key: NULL: none.
- * @value: NULL: a tombstone. (transfer full) */
+/* Rows in the form of append_row(), or "REASON field" if the message is rejected; the message has been freed by then.
+ * @key: NULL: none. @value: NULL: a tombstone. (transfer full) */
 static inline char *
 mapping_fixture_outcome(MappingFixture *fixture, const char *key, const char *value)
 {

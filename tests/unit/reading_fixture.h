@@ -1,4 +1,4 @@
-/* Readings made by hand, for the tests of what works on readings. */
+/* Readings built by tests. */
 #pragma once
 
 #include "model/reading.h"
@@ -7,8 +7,7 @@
 
 #define READING_FIXTURE_MAX_FIELDS 64
 
-/* Its names are those that "the configuration uses": each name that was interned while it had no more than
- * the maximum. */
+/* Its names are those that "the configuration uses": all names interned before the maximum was reached. */
 typedef struct ReadingFixture {
   TideFieldNames *names; /* owned */
   TideField fields[READING_FIXTURE_MAX_FIELDS];
@@ -54,7 +53,7 @@ reading_fixture_id(ReadingFixture *fixture, const char *name)
   return id;
 }
 
-/* Forgets the fields, keeps the names. */
+/* Removes the fields and keeps the names. */
 static inline void
 reading_fixture_reset(ReadingFixture *fixture)
 {
@@ -62,7 +61,7 @@ reading_fixture_reset(ReadingFixture *fixture)
   fixture->reading.n_fields = 0;
 }
 
-/* Adds a field, or replaces the one of that name. @text is borrowed. */
+/* Adds a field, or replaces the field with that name. @text is borrowed. */
 static inline void
 reading_fixture_set_bytes(ReadingFixture *fixture, const char *name, TideValueKind kind, TideBytes text)
 {
@@ -80,7 +79,7 @@ reading_fixture_set(ReadingFixture *fixture, const char *name, const char *text)
   reading_fixture_set_bytes(fixture, name, TIDE_VALUE_STRING, tide_bytes_of_string(text));
 }
 
-/* Names and texts in turn, up to a NULL. */
+/* Names and texts alternate, up to a NULL. */
 static inline void G_GNUC_NULL_TERMINATED
 reading_fixture_set_all(ReadingFixture *fixture, ...)
 {
@@ -97,7 +96,8 @@ reading_fixture_set_null(ReadingFixture *fixture, const char *name)
   reading_fixture_set_bytes(fixture, name, TIDE_VALUE_NULL, TIDE_BYTES_EMPTY);
 }
 
-/* Compares as the shell prints bytes, so that a failure can be read. (GLib's g_assert_cmpmem takes lengths as int.) */
+/* Compares bytes in the HBase shell's notation, so that a failure is readable. (g_assert_cmpmem has lengths of type
+ * int.) */
 static inline void
 assert_same_bytes(TideBytes got, TideBytes expected)
 {

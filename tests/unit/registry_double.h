@@ -1,4 +1,4 @@
-/* A schema registry of the test's own, that speaks the documented API and fails as it is told. */
+/* A schema registry for tests, which implements the documented API and fails as scripted. */
 #pragma once
 
 #include "util/clock.h"
@@ -14,16 +14,16 @@ typedef enum RegistryDoubleMode {
   REGISTRY_UP,
   REGISTRY_CUTS,       /* closes without an answer */
   REGISTRY_NONE,       /* has no schema */
-  REGISTRY_FORBIDS,    /* 403 of a registry: this schema is not for us */
+  REGISTRY_FORBIDS,    /* 403 of a registry: the user may not read this schema */
   REGISTRY_FAILS,      /* 500 */
-  REGISTRY_NO_VERSION, /* 500, when it is asked for what a schema refers to */
-  REGISTRY_MUTE, /* the same, and once it was asked for schema 1 no answer to that before it is told another mode */
-  REGISTRY_ELSEWHERE,  /* 404 of a server that is no registry */
-  REGISTRY_PAGE,       /* 200, but no JSON */
+  REGISTRY_NO_VERSION, /* 500 for schemas that a schema refers to */
+  REGISTRY_MUTE,       /* the same; after a request for schema 1, no reply until the mode changes */
+  REGISTRY_ELSEWHERE,  /* 404 of a server that is not a registry */
+  REGISTRY_PAGE,       /* 200 without JSON */
   REGISTRY_WRONG_JSON, /* 200, JSON without a schema */
-  REGISTRY_BAD,        /* each schema is bad in a way of its own */
-  REGISTRY_OVERSIZED,  /* an answer without end */
-  REGISTRY_HOLDS,      /* no answer before it is told another mode; then as that says */
+  REGISTRY_BAD,        /* each schema has a different defect */
+  REGISTRY_OVERSIZED,  /* an endless reply */
+  REGISTRY_HOLDS,      /* no reply until the mode changes; then a reply in that mode */
 } RegistryDoubleMode;
 
 #define REGISTRY_DOUBLE_N_IDS 20
@@ -33,14 +33,14 @@ typedef struct RegistryDouble {
   guint16 port;
   TideThread *thread;
   TideMutex lock;
-  TideCond changed;                     /* it was asked, or is told otherwise */
+  TideCond changed;                     /* signalled by a request, and by a change of the mode */
   RegistryDoubleMode mode;              /* under lock */
   gboolean stops;                       /* under lock */
   atomic_bool wants_user;               /* 401 without tide:secret */
   guint n_asked[REGISTRY_DOUBLE_N_IDS]; /* under lock; 0: for versions of subjects */
 } RegistryDouble;
 
-/* Long enough for a sanitized build on a busy machine; a test that works never waits for it. */
+/* Long enough for a sanitized build on a busy host; only a failing test waits for it. */
 #define REGISTRY_DOUBLE_TIMEOUT_US (240 * TIDE_US_PER_S)
 
 #define REGISTRY_RECORD(fields) "{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"R\\\",\\\"fields\\\":[" fields "]}"
@@ -48,14 +48,14 @@ typedef struct RegistryDouble {
 
 #define REGISTRY_REFERENCE(name, subject, version)                                                                     \
   "{\"name\":\"" name "\",\"subject\":\"" subject "\",\"version\":" version "}"
-/* host, ts and @name, of a type that is declared elsewhere. */
+/* host, ts and @name, whose type is declared elsewhere. */
 #define REGISTRY_REFERRING(name, type, references)                                                                     \
   "{\"schema\":\"" REGISTRY_RECORD(REGISTRY_FIELD("host", "string") "," REGISTRY_FIELD(                                \
       "ts", "long") "," REGISTRY_FIELD(name, type)) "\",\"references\":[" references "]}"
 
-/* By id: host, ts and v; w added; v removed; v widened; of another language; no schema; and those that refer to others:
- * well, in a circle, to a subject that is not there, to another language, too deep, to too many, to too large ones, and
- * to a type that is in none of them. */
+/* By id: host, ts and v; w added; v removed; v widened; another language; not a schema; and schemas with references:
+ * correct, circular, to a missing subject, to another language, too deep, too many, too large, and to a type that none
+ * of them declares. */
 static const char *const registry_double_schemas[REGISTRY_DOUBLE_N_IDS] = {
     [1] = "{\"schema\":\"" REGISTRY_RECORD(
         REGISTRY_FIELD("host", "string") "," REGISTRY_FIELD("ts", "long") "," REGISTRY_FIELD("v", "int")) "\"}",
@@ -85,7 +85,7 @@ static const char *const registry_double_schemas[REGISTRY_DOUBLE_N_IDS] = {
       "city", "string") "," REGISTRY_FIELD("zone", "Zone") "]}"
 #define REGISTRY_LARGE_BYTES 700000u
 
-/* Of a type N@n, which refers to the types N(@n+1) to N(@n+n_others). (transfer full) */
+/* A schema of type N@n, which refers to the types N(@n+1) to N(@n+n_others). (transfer full) */
 static inline char *
 registry_double_numbered(guint64 n, const char *subject, guint n_others, gsize doc_bytes)
 {
@@ -103,7 +103,7 @@ registry_double_numbered(guint64 n, const char *subject, guint n_others, gsize d
   return g_string_free(text, FALSE);
 }
 
-/* The answer to GET /subjects/@path, where @path is SUBJECT/versions/VERSION. (transfer full) (nullable) */
+/* The reply to GET /subjects/@path, where @path is SUBJECT/versions/VERSION. (transfer full) (nullable) */
 static inline char *
 registry_double_version(const char *path)
 {
@@ -181,7 +181,7 @@ registry_double_n_asked(RegistryDouble *registry, guint id)
   return n;
 }
 
-/* Until it was asked for @id so often. */
+/* Waits until @id was requested this often. */
 static inline void
 registry_double_wait_asked(RegistryDouble *registry, guint id, guint n)
 {
@@ -198,7 +198,7 @@ registry_double_holds_locked(const RegistryDouble *registry, guint64 id)
   return registry->mode == REGISTRY_HOLDS || (registry->mode == REGISTRY_MUTE && id == 0 && registry->n_asked[1] > 0);
 }
 
-/* How to answer; HOLDS: not at all. */
+/* The mode of the next reply; HOLDS: none. */
 static inline RegistryDoubleMode
 registry_double_note_asked(RegistryDouble *registry, guint64 id)
 {

@@ -1,4 +1,4 @@
-/* Row buffers under test: rows put into them, and what comes out as text. */
+/* Row buffers under test: helpers to add rows and to print the sealed batches. */
 #pragma once
 
 #include "rows/row_buffer.h"
@@ -74,7 +74,7 @@ describe_deleted_family(TideWireReader *reader, TideBytes key, GString *text)
                          to_ms);
 }
 
-/* Of a TPut whose cells have none of their own. */
+/* The time of a TPut whose cells have no time of their own. */
 static inline gint64
 time_of_put(TideWireReader put)
 {
@@ -130,7 +130,7 @@ describe_row(const TideBatch *batch, guint32 row, TideWireProtocol protocol, GSt
 }
 
 /* "key column@time=value" for every cell of @batches, in order, and "key -family@time" for every delete; frees them. A
- * batch of mutations stands in braces. */
+ * batch of mutations is in braces. */
 static inline char *
 describe(TideBatch *batches, TideWireProtocol protocol)
 {

@@ -1,20 +1,17 @@
-/* A test says its name where it begins, and is run without being listed anywhere else:
+/* A test has its name where it begins, and needs no other registration:
  *
- *     TEST("/glob/backslash")
- *     {
- *       g_assert_true(...);
- *     }
+ * TEST("/glob/backslash") { g_assert_true(...); }
  *
- * They run in the order of their lines. A program that has a main() of its own calls test_cases_add() between
- * g_test_init() and g_test_run(); all others have that of test_case.c, which calls test_program_begin() in between:
- * that of the rig where it has one. */
+ * Tests run in the order of their lines. A program with a main() of its own calls test_cases_add() between
+ * g_test_init() and g_test_run(). All others use the main() of test_case.c, which calls test_program_begin() in
+ * between; a rig can define it. */
 #pragma once
 
 #include <glib.h>
 
 typedef struct TestCase TestCase;
 struct TestCase {
-  void (*add)(void); /* tells GLib of it */
+  void (*add)(void); /* registers it with GLib */
   int line;
   TestCase *next;
 };
@@ -28,10 +25,11 @@ void test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes,
 #define TEST_AT(path_, line_) TEST_ON_LINE(path_, line_)
 #define TEST_ON_LINE(path_, line_) TEST_CASE(line_, (void), g_test_add_func(path_, test_on_line_##line_))
 
-/* A test that has a `fixture`, with what makes and clears it; a program with several of one kind gives that a name. */
+/* A test with a `fixture`, and the functions that create and clear it. A program with several such tests defines a
+ * macro for them. */
 #define TEST_WITH(Fixture_, set_up_, tear_down_, path_) TEST_OF(Fixture_, NULL, set_up_, tear_down_, path_)
 
-/* The same with `data` for it and for what makes its fixture. */
+/* The same with `data` for the test and for the function that creates its fixture. */
 #define TEST_OF(Fixture_, data_, set_up_, tear_down_, path_)                                                           \
   TEST_OF_AT(Fixture_, data_, set_up_, tear_down_, path_, __LINE__)
 #define TEST_OF_AT(Fixture_, data_, set_up_, tear_down_, path_, line_)                                                 \
@@ -40,8 +38,8 @@ void test_case_add_each(const char *prefix, gconstpointer rows, gsize row_bytes,
   TEST_CASE(line_, (Fixture_ * fixture, gconstpointer data),                                                           \
             g_test_add(path_, Fixture_, data_, set_up_, test_on_line_##line_, tear_down_))
 
-/* A test of each row of a table, as its `data`; the row begins with its name, which is the rest of the path. The
- * second one has a `fixture`, too. */
+/* A test for each row of a table, which is its `data`. A row begins with its name, the rest of the test's path. The
+ * second macro also has a `fixture`. */
 #define TEST_EACH(prefix_, rows_) TEST_EACH_AT(prefix_, rows_, __LINE__)
 #define TEST_EACH_AT(prefix_, rows_, line_) TEST_EACH_ON_LINE(prefix_, rows_, line_)
 #define TEST_EACH_ON_LINE(prefix_, rows_, line_)                                                                       \

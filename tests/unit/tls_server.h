@@ -1,4 +1,4 @@
-/* A TLS server of the test's own, as a script of loopback_server.h: certificates made on the spot, of any faults. */
+/* A TLS server for tests, as a script of loopback_server.h, with generated certificates of any defect. */
 #pragma once
 
 #include "unit/loopback_server.h"
@@ -12,7 +12,7 @@
 
 /* ---- certificates ---- */
 
-/* An authority, or what one has signed. */
+/* An authority, or a certificate signed by one. */
 typedef struct TestIdentity {
   EVP_PKEY *key;
   X509 *certificate;
@@ -22,7 +22,7 @@ typedef struct TestIdentityWish {
   const char *name;           /* its common name */
   const char *names;          /* subjectAltName, "DNS:localhost,IP:127.0.0.1"; NULL: an authority */
   const TestIdentity *issuer; /* NULL: itself */
-  gint64 begin_s, end_s;      /* from now on; both 0: a day before, a year after */
+  gint64 begin_s, end_s;      /* relative to now; both 0: from a day before to a year after */
 } TestIdentityWish;
 
 static inline void
@@ -88,7 +88,7 @@ typedef struct TestTls {
   const TestIdentity *identity;
   const TestIdentity *client_authority; /* NULL: clients need no certificate */
   int max_version;                      /* 0: the newest */
-  const TestIdentity *chained;          /* shown after it; NULL: none */
+  const TestIdentity *chained;          /* sent after it; NULL: none */
 } TestTls;
 
 static inline SSL_CTX *
@@ -102,7 +102,7 @@ test_tls_context(const TestTls *tls)
   if (tls->max_version != 0)
     SSL_CTX_set_max_proto_version(context, tls->max_version);
   SSL_CTX_set_min_proto_version(context, 0);
-  SSL_CTX_set_security_level(context, 0); /* for versions that are too old */
+  SSL_CTX_set_security_level(context, 0); /* allows obsolete versions */
   if (tls->client_authority != NULL) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), tls->client_authority->certificate);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
@@ -110,7 +110,7 @@ test_tls_context(const TestTls *tls)
   return context;
 }
 
-/* Shakes hands on @fd. NULL when that failed; then the alert was sent. */
+/* Performs the handshake on @fd. NULL: it failed, and the alert was sent. */
 static inline SSL *
 test_tls_accept(const TestTls *tls, int fd)
 {
@@ -125,7 +125,7 @@ test_tls_accept(const TestTls *tls, int fd)
   return NULL;
 }
 
-/* Sends the alert 'bad record mac', which ends the connection: by a record that it pretends to have received. */
+/* Sends the alert 'bad record mac', which ends the connection, by pretending to receive such a record. */
 static inline void
 test_tls_alert(SSL *ssl)
 {

@@ -1,5 +1,5 @@
-/* A consumer without its thread, between an input that only notes what it is asked and lanes without writers; the test
- * does what Kafka, writers and whoever keeps dead letters would do. */
+/* A consumer without its thread, between an input that only records requests and lanes without writers. The test plays
+ * Kafka, the writers and the dead-letter queue. */
 #pragma once
 
 #include "consumer/consumer_private.h"
@@ -73,7 +73,7 @@ tear_down(ConsumerFixture *fixture, gconstpointer options)
   unstarted_flow_tear_down(&fixture->flow);
 }
 
-/* ---- what Kafka does ---- */
+/* ---- Kafka ---- */
 
 static inline const TideInputHandlers *
 handlers_of(const ConsumerFixture *fixture)
@@ -81,7 +81,7 @@ handlers_of(const ConsumerFixture *fixture)
   return &fake_input_of(fixture->consumer->input)->handlers;
 }
 
-/* What brokers say of partition @slot. Returns: where it is read next. */
+/* Locates partition @slot. Returns: the offset to read next. */
 static inline gint64
 locate(ConsumerFixture *fixture, guint32 slot, const TideInputLog *log)
 {
@@ -104,7 +104,7 @@ assign_log(ConsumerFixture *fixture, gint32 number, const TideInputLog *log)
   return offset;
 }
 
-/* Partition @number, of which nothing was committed, begins at @start_offset. */
+/* Assigns partition @number, which has no committed offset and begins at @start_offset. */
 static inline void
 assign(ConsumerFixture *fixture, gint32 number, gint64 start_offset)
 {
@@ -124,7 +124,7 @@ take_away(ConsumerFixture *fixture, guint32 slot, gboolean lost)
   handlers->revoked(&slot, 1, handlers->data);
 }
 
-/* Of partition @slot, which has the same number. */
+/* Delivers a message of partition @slot, which has the same number. */
 static inline void
 receive_of(ConsumerFixture *fixture, guint32 slot, gint64 offset, const char *payload)
 {
@@ -144,7 +144,7 @@ receive(ConsumerFixture *fixture, gint64 offset, const char *payload)
   receive_of(fixture, 0, offset, payload);
 }
 
-/* What was asked of the input since the last time. */
+/* Checks the requests to the input since the last check. */
 #define ASSERT_ASKED(fixture, wanted)                                                                                  \
   do {                                                                                                                 \
     GString *asked_ = fake_input_of((fixture)->consumer->input)->asked;                                                \
@@ -152,7 +152,7 @@ receive(ConsumerFixture *fixture, gint64 offset, const char *payload)
     g_string_truncate(asked_, 0);                                                                                      \
   } while (0)
 
-/* ---- what writers and dead letters do ---- */
+/* ---- writers and dead letters ---- */
 
 static inline void
 take_call(ConsumerFixture *fixture, TideCall *ret_call)
@@ -183,7 +183,7 @@ keep_dead_letter(ConsumerFixture *fixture, TideDeadLetterJob *job)
   tide_consumer_take_completed(fixture->consumer, 0);
 }
 
-/* As the queue does of one whose partition is to be rewound. */
+/* Like the queue for a dead letter whose partition is rewound. */
 static inline void
 give_up_dead_letter(ConsumerFixture *fixture, TideDeadLetterJob *job)
 {
@@ -216,5 +216,5 @@ test_program_begin(void)
   g_unsetenv("STATE_DIRECTORY");
 }
 
-/* A test of a consumer whose configuration has @options_ in addition. */
+/* A test of a consumer with @options_ added to its configuration. */
 #define CONSUMER_TEST(options_, path_) TEST_OF(ConsumerFixture, options_, set_up, tear_down, path_)

@@ -1,4 +1,4 @@
-/* What partitions need around them in a test: where they count and where they are charged. */
+/* The counters and the budget that partitions need in a test. */
 #pragma once
 
 #include "consumer/partition.h"
@@ -19,7 +19,7 @@ partition_rig_set_up(PartitionRig *rig)
   tide_budget_init(&rig->budget, 1 << 20);
 }
 
-/* When its partitions are freed: all that they took was given back. */
+/* Call it once its partitions are freed: checks that they returned all their budget. */
 static inline void
 partition_rig_tear_down(PartitionRig *rig)
 {
