@@ -239,7 +239,7 @@ static const TideConfigOption kafka_options[] = {
                  "cooperative stops only those that move, and needs librdkafka 2.6.1 or later. Stop all daemons of the "
                  "group before you change it."},
     {"instance", TIDE_CONFIG_STRING, AT(kafka.instance), .example = "\"%H\"",
-     .sentence = "Static membership name (group.instance.id). After a restart or kill within `session_timeout`, the "
+     .sentence = "Static member name (group.instance.id). After a restart or kill within `session_timeout`, the "
                  "consumers continue at once and no partition moves. Default: a daemon with a state directory, as "
                  "under systemd, generates its own name; without one there is none. `none` turns static membership "
                  "off. %H is the host name; the thread's number is appended. A second daemon with the same name forces "

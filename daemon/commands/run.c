@@ -449,7 +449,7 @@ keep_heap_small(guint64 memory_bytes)
 }
 
 static int
-run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
+run_daemon(const TideCommandCall *call, gboolean is_static_member)
 {
   const TideConfig *config = call->config;
   const RunOptions *run_options = call->options;
@@ -466,7 +466,7 @@ run_daemon(const TideCommandCall *call, gboolean has_lasting_name)
                                  .accept_scheme_change = run_options->accept_scheme_change,
                                  .accept_cluster_change = run_options->accept_cluster_change};
   run.pipeline = tide_pipeline_new(&options);
-  tide_reload_init(&run.reload, call, run.pipeline, run.metrics, has_lasting_name);
+  tide_reload_init(&run.reload, call, run.pipeline, run.metrics, is_static_member);
   /* Signals are handled from here to the end of the process: without a handler they would kill it without an exit
    * code. */
   g_unix_signal_add(SIGTERM, on_stop_signal, &run);
@@ -511,18 +511,18 @@ lock_state_directory(int *ret_fd)
 /* A daemon with its own state directory is always the same member of its group, unless the configuration sets another
  * name: after a kill it continues at once, while a dynamic member waits for its own dead session. */
 static gboolean
-take_lasting_name(TideKafkaConfig *config, int lock_fd)
+become_static_member(TideKafkaConfig *config, int lock_fd)
 {
   if (config->instance != NULL || lock_fd < 0)
     return FALSE;
   g_autoptr(GError) error = NULL;
   config->instance = tide_state_directory_instance(config->topics, &error);
   if (error != NULL)
-    tide_log(TIDE_LOG_WARNING, "no-lasting-name",
+    tide_log(TIDE_LOG_WARNING, "no-static-member",
              "%s; the next start tries again, and after a kill the group waits for kafka.session_timeout",
              error->message);
   else
-    tide_log(TIDE_LOG_INFO, "lasting-name", "joining as static member '%s', also after a restart (kafka.instance)",
+    tide_log(TIDE_LOG_INFO, "static-member", "joining as static member '%s', also after a restart (kafka.instance)",
              config->instance);
   return config->instance != NULL;
 }
@@ -563,8 +563,8 @@ run_daemon_alone(TideCommandCall *call, GError **error)
     call->failure_code = TIDE_EXIT_TEMPFAIL;
     return FALSE;
   }
-  gboolean has_lasting_name = take_lasting_name(&config->kafka, lock_fd);
-  call->failure_code = run_daemon(call, has_lasting_name);
+  gboolean is_static_member = become_static_member(&config->kafka, lock_fd);
+  call->failure_code = run_daemon(call, is_static_member);
   if (lock_fd >= 0)
     close(lock_fd);
   return call->failure_code == TIDE_EXIT_OK;

@@ -8,12 +8,12 @@
 
 void
 tide_reload_init(TideReload *reload, const TideCommandCall *call, TidePipeline *pipeline, TideMetrics *metrics,
-                 gboolean has_lasting_name)
+                 gboolean is_static_member)
 {
   *reload = (TideReload){
       .call = call,
       .pipeline = pipeline,
-      .has_lasting_name = has_lasting_name,
+      .is_static_member = is_static_member,
       .successful = tide_metrics_gauge(metrics, "tidemark_config_last_reload_successful",
                                        "1 if the last reload of the configuration, or the start, was applied", NULL),
       .success_time = tide_metrics_gauge(metrics, "tidemark_config_last_reload_success_timestamp_seconds",
@@ -99,7 +99,7 @@ static void
 take_over(TideReload *reload, TideConfig *after)
 {
   TideConfig *config = reload->call->config;
-  if (reload->has_lasting_name && after->kafka.instance == NULL)
+  if (reload->is_static_member && after->kafka.instance == NULL)
     after->kafka.instance = g_strdup(config->kafka.instance);
   g_autoptr(GPtrArray) changes = tide_config_changes(config, after);
   tide_config_take_over(config, after, changes);

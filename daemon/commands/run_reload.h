@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 typedef struct TideReload {
   const TideCommandCall *call; /* borrowed: its configuration is in force */
   TidePipeline *pipeline;      /* borrowed */
-  gboolean has_lasting_name;   /* kafka.instance was set by the daemon, not by the file */
+  gboolean is_static_member;   /* kafka.instance was set by the daemon, not by the file */
   gboolean failed;             /* the last one did */
   TideGauge *successful;
   TideGauge *success_time;
@@ -29,7 +29,7 @@ void tide_log_config_warnings(const char *path, const GPtrArray *problems);
 
 /* For the configuration just loaded. @pipeline: runs with it. */
 void tide_reload_init(TideReload *reload, const TideCommandCall *call, TidePipeline *pipeline, TideMetrics *metrics,
-                      gboolean has_lasting_name);
+                      gboolean is_static_member);
 void tide_reload_clear(TideReload *reload);
 
 /* Blocks: for the file's disk. Logs the result. */

@@ -369,7 +369,7 @@ static void
 log_unannounced(const TideConsumer *consumer, guint n, const char *names)
 {
   g_autofree char *partitions = tide_count_of(n, "partition", NULL);
-  tide_log(TIDE_LOG_WARNING, "partitions-untold",
+  tide_log(TIDE_LOG_WARNING, "takeover-not-committed",
            "group '%s' has not committed the takeover of %s (see 'commit-failed' for the cause); not reading them "
            "until it has, so that no later owner leaves older values; retrying every few seconds: %s%s",
            consumer->context.config->kafka.group, partitions, names, n > MAX_NAMED ? " and more" : "");

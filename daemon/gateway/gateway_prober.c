@@ -109,8 +109,8 @@ take_cluster(TideGateway *gateway, const char *cluster, gboolean *ret_is_ours, G
              cluster, remembered);
   g_autoptr(GError) failure = NULL;
   if (!tide_cluster_memory_write(cluster, &failure))
-    tide_log(TIDE_LOG_WARNING, "cluster-unkept", "%s; the next start accepts any cluster, and tries to record it again",
-             failure->message);
+    tide_log(TIDE_LOG_WARNING, "cluster-not-recorded",
+             "%s; the next start accepts any cluster, and tries to record it again", failure->message);
   return TRUE;
 }
 
@@ -229,7 +229,7 @@ ask(TideGateway *gateway, TideProbeRequest request, Finding *ret_finding, GError
     return FALSE;
   if (facts.cluster == NULL && !gateway->probes.is_unreported) { /* no comparison is possible */
     gateway->probes.is_unreported = TRUE;
-    tide_log_fields(TIDE_LOG_INFO, "cluster-untold", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
+    tide_log_fields(TIDE_LOG_INFO, "cluster-unknown", TIDE_LOG_FIELDS({"GATEWAY", gateway->endpoint->text}),
                     "gateway '%s' reports no HBase cluster id, so tidemark cannot check that it belongs to the same "
                     "cluster as the others",
                     gateway->endpoint->text);

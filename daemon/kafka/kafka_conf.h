@@ -57,7 +57,7 @@ rd_kafka_conf_t *tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config,
  * sets another, members may have any, and all count as tidemark. */
 gboolean tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id);
 
-/* kafka.instance of members without a persistent name. */
+/* kafka.instance of members without a static member name. */
 #define TIDE_KAFKA_NO_INSTANCE "none"
 
 /* ---- whether librdkafka accepts everything; asks no broker ---- */

@@ -310,7 +310,7 @@ store_fingerprint(FingerprintCheck *check, const TideTable *table, const char *f
       g_propagate_error(error, g_steal_pointer(&failure));
       return FALSE;
     }
-    tide_log(TIDE_LOG_WARNING, "fingerprint-unkept", "%s; retrying", failure->message);
+    tide_log(TIDE_LOG_WARNING, "fingerprint-not-stored", "%s; retrying", failure->message);
   }
   if (location == TIDE_FINGERPRINT_IN_FILE)
     append_joined(check->local_only, ", ", table->name);

@@ -26,7 +26,7 @@ log_what_was_created(const TideTableMaker *maker, TideHBaseClient *client, const
   if (!is_corrupted)
     return;
   g_autofree char *command = tide_declared_table_create_command(table, maker->config->names);
-  tide_log_fields(TIDE_LOG_WARNING, "table-spoilt", TIDE_LOG_FIELDS({"TABLE", table->name}),
+  tide_log_fields(TIDE_LOG_WARNING, "table-incomplete", TIDE_LOG_FIELDS({"TABLE", table->name}),
                   "table '%s' has no %s, because gateway '%s' is framed and corrupts them: %s; use an unframed "
                   "gateway, or create the next tables in advance in 'hbase shell' with: %s",
                   table->name, n_splits > 0 ? "split points" : "attributes", tide_hbase_client_name(client),

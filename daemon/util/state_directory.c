@@ -181,7 +181,7 @@ tide_state_directory_retry(void)
 
 /* Reads the file, and creates it if missing. NULL with @error set. */
 static char *
-lasting_secret(const char *path, GError **error)
+member_secret(const char *path, GError **error)
 {
   char *text = NULL;
   if (g_file_get_contents(path, &text, NULL, NULL) && strlen(text) > 1)
@@ -200,7 +200,7 @@ char *
 tide_state_directory_instance(char **topics, GError **error)
 {
   g_autofree char *path = tide_state_directory_path(INSTANCE_NAME);
-  g_autofree char *secret = path != NULL ? lasting_secret(path, error) : NULL;
+  g_autofree char *secret = path != NULL ? member_secret(path, error) : NULL;
   if (secret == NULL)
     return NULL;
   g_autofree char *machine = NULL;

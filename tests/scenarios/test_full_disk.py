@@ -115,7 +115,7 @@ class Scene:
         assert len(self.gateway.dump(["METRIC"])["METRIC"]) == 20
         assert daemon.stop(PATIENCE_S) == 0, daemon.log()
         self.daemons.append(Daemon(self.program, self.config, self.directory, "next", self.state))
-        self.wait("the next one has the lasting name", lambda: "joining as static member '" in self.daemons[-1].log())
+        self.wait("the next one has the static member name", lambda: "joining as static member '" in self.daemons[-1].log())
         self.wait("and is ready", lambda: self.daemons[-1].get("/readyz")[0] == 200)
         assert "cannot keep" not in self.daemons[-1].log()
 

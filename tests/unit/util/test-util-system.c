@@ -480,7 +480,7 @@ FIXTURE_TEST("/secret-file/binary-files-are-checked-for-what-they-are")
 
 /* ---- state directory ---- */
 
-/* The lasting name of a daemon in its group: who has the same, and who must not. */
+/* The static member name of a daemon: which daemons share it, and which must not. */
 
 static char *metrics[] = {(char *)"metrics", NULL};
 
