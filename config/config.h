@@ -179,6 +179,9 @@ const TideTable *tide_config_find_table(const TideConfig *config, const char *na
  */
 const TideTable *tide_table_of_name(const TideConfig *config, const char *name);
 
+/* The property @name of kafka.librdkafka; NULL: it is not set. */
+const TideKafkaProperty *tide_config_find_property(const TideKafkaConfig *kafka, const char *name);
+
 /* The options in force as YAML, with defaults, secrets masked. It loads to the same configuration except for the
  * secrets. (transfer full) */
 char *tide_config_print(const TideConfig *config);

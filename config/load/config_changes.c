@@ -1,6 +1,6 @@
 #include "config/load/config_changes.h"
 
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "config/option/option_table.h"
 
 #define GATEWAYS_PATH "hbase.gateways"
@@ -28,17 +28,6 @@ add_change(Comparison *comparison, char *path, gboolean reloads)
   g_ptr_array_add(comparison->changes, change);
 }
 
-static const TideKafkaProperty *
-find_property(const TideKafkaConfig *kafka, const char *name)
-{
-  for (guint i = 0; i < kafka->properties->len; i++) {
-    const TideKafkaProperty *property = &g_array_index(kafka->properties, TideKafkaProperty, i);
-    if (strcmp(property->name, name) == 0)
-      return property;
-  }
-  return NULL;
-}
-
 /* Each property is an option of its own here: librdkafka reads them, and the files that they name, when its clients are
  * created. */
 static void
@@ -47,7 +36,7 @@ compare_properties(Comparison *comparison, const char *path)
   const TideKafkaConfig *before = &comparison->before->kafka, *after = &comparison->after->kafka;
   for (guint i = 0; i < before->properties->len; i++) {
     const TideKafkaProperty *old = &g_array_index(before->properties, TideKafkaProperty, i);
-    const TideKafkaProperty *new = find_property(after, old->name);
+    const TideKafkaProperty *new = tide_config_find_property(after, old->name);
     if (new == NULL || strcmp(old->value, new->value) != 0)
       add_change(comparison, g_strdup_printf("%s.%s", path, old->name), FALSE);
     else if (old->file_changed_us != new->file_changed_us || old->file_bytes != new->file_bytes)
@@ -55,7 +44,7 @@ compare_properties(Comparison *comparison, const char *path)
   }
   for (guint i = 0; i < after->properties->len; i++) {
     const TideKafkaProperty *new = &g_array_index(after->properties, TideKafkaProperty, i);
-    if (find_property(before, new->name) == NULL)
+    if (tide_config_find_property(before, new->name) == NULL)
       add_change(comparison, g_strdup_printf("%s.%s", path, new->name), FALSE);
   }
 }

@@ -1,6 +1,6 @@
 /* The configuration as text: the options in force, a sample, and the reference. All are generated from the option
  * tables. */
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "config/option/field_language.h"
 #include "config/option/option_table.h"
 #include "config/option/table_language.h"

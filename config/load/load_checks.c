@@ -1,6 +1,6 @@
 /* Options that are valid separately and contradict each other. Each message names both. */
 #include "config/config_source.h"
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "config/option/option_value.h"
 #include "config/topic_pattern.h"
 #include "util/cgroup_bound.h"

@@ -1,5 +1,5 @@
 /* readings.fields: the kind of each step, and its options checked together. */
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "config/option/field_language.h"
 #include "config/option/nearest_name.h"
 #include "config/yaml/yaml_text.h"

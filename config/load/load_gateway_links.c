@@ -1,5 +1,5 @@
 /* hbase.tls, hbase.sasl, hbase.kerberos and hbase.http: resolves paths, and checks the options against each other. */
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "thrift/client/tls_context.h"
 #include "thrift/client/tls_stream.h"
 #include "thrift/http/http_headers.h"

@@ -1,5 +1,5 @@
 /* service.http and its options: who can reach it, and how clients authenticate. */
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "http/access_list.h"
 #include "util/listen_address.h"
 

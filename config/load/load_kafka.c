@@ -1,5 +1,5 @@
 /* kafka.librdkafka: properties that are passed on, secrets from files, and properties that tidemark sets itself. */
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "config/option/option.h"
 #include "config/yaml/secret.h"
 #include "util/error.h"

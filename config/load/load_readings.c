@@ -1,5 +1,5 @@
 /* readings: which options a format uses. An option without effect would be misleading. */
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 
 #include "config/option/option_table.h"
 #include "decode/avro_container.h"

@@ -1,7 +1,7 @@
 /* A table while it is loaded, and the loader's pieces for its parts. Each adds the problems it finds and continues. */
 #pragma once
 
-#include "config/load/load.h"
+#include "config/load/load_pieces.h"
 #include "config/option/table_language.h"
 
 G_BEGIN_DECLS

@@ -177,7 +177,6 @@ describe_halt(const TideConsumer *consumer, const TidePartition *partition, cons
               const TideInputLog *log)
 {
   const TideHaltNote *halt = &verdict->halt;
-  g_autofree char *stranger = NULL;
   g_autofree char *why = NULL;
   if (verdict->is_noted || halt->cause == TIDE_HALT_RECREATED)
     why = g_strdup_printf("the next offset was %" G_GINT64_FORMAT "; %s", halt->offset,
@@ -190,11 +189,12 @@ describe_halt(const TideConsumer *consumer, const TidePartition *partition, cons
                           ": the topic was recreated, or lost its newest messages",
                           halt->offset, log->end_offset);
   else {
-    (void)tide_kafka_watch_strangers(consumer->context.watch, &stranger);
+    g_auto(TideKafkaSeen) seen = tide_kafka_watch_seen(consumer->context.watch);
     why = g_strdup_printf(
         "a consumer that is not tidemark was in the group%s%s, and the committed offset moved from %" G_GINT64_FORMAT
         " to %" G_GINT64_FORMAT "; the messages between may not be written",
-        stranger != NULL ? ": " : "", stranger != NULL ? stranger : "", verdict->from_offset, verdict->to_offset);
+        seen.strangers != NULL ? ": " : "", seen.strangers != NULL ? seen.strangers : "", verdict->from_offset,
+        verdict->to_offset);
   }
   return g_strdup_printf("topic '%s' partition %d is halted: %s; stop the daemons of group '%s', run 'tidemark offsets "
                          "move --to past-halt %s:%d' to continue at %" G_GINT64_FORMAT ", then start them again%s",
@@ -208,18 +208,18 @@ judge(const TideConsumer *consumer, const TidePartition *partition, const TideIn
 {
   const TideConsumerContext *context = &consumer->context;
   TideOwnCommit own = tide_group_memory_find(context->memory, partition->topic, partition->partition);
-  TideOffsetFacts facts = {.log = log,
-                           .note = note,
-                           .own_offset = log->wanted_offset >= 0 ? partition->commit.offset : own.offset,
-                           .own_reached_offset = own.reached_offset,
-                           .was_stranger_seen = own.offset >= 0 && tide_kafka_watch_strangers(context->watch, NULL) >=
-                                                                       own.released_us - TIDE_GROUP_LOOK_US,
-                           .was_group_started = context->config->kafka.start != TIDE_START_TIME &&
-                                                tide_group_memory_was_started(context->memory, log->cluster_id),
-                           .was_log_replaced = partition->location.was_replaced,
-                           .continues_after_deletion =
-                               context->config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_CONTINUE,
-                           .beyond_end_us = partition->location.beyond_end_us};
+  g_auto(TideKafkaSeen) seen = tide_kafka_watch_seen(context->watch);
+  TideOffsetFacts facts = {
+      .log = log,
+      .note = note,
+      .own_offset = log->wanted_offset >= 0 ? partition->commit.offset : own.offset,
+      .own_reached_offset = own.reached_offset,
+      .was_stranger_seen = own.offset >= 0 && seen.stranger_seen_us >= own.released_us - TIDE_GROUP_LOOK_US,
+      .was_group_started = context->config->kafka.start != TIDE_START_TIME &&
+                           tide_group_memory_was_started(context->memory, log->cluster_id),
+      .was_log_replaced = partition->location.was_replaced,
+      .continues_after_deletion = context->config->kafka.on_lost_offsets == TIDE_LOST_OFFSETS_CONTINUE,
+      .beyond_end_us = partition->location.beyond_end_us};
   return tide_offset_judge(&facts, tide_now_us());
 }
 

@@ -79,15 +79,7 @@ struct TideKafkaWatch {
   gboolean is_urgent;    /* a partition was added */
   GPtrArray *partitions; /* owned (element-type TideWatchedPartition); only its thread removes any */
   GHashTable *witnesses; /* owned: "topic/3" -> TideLogWitness; they outlast assignments */
-  gboolean knows_topics;
-  char *missing; /* owned; NULL: none */
-  TideKafkaAnswers answers;
-  struct {
-    char *strangers;         /* owned: at the last check; NULL: none */
-    gint64 stranger_seen_us; /* 0: never */
-    guint other_tables;      /* partitions, at the last check */
-    gint64 other_tables_since_us;
-  } group;
+  TideKafkaSeen seen;
   struct {
     int ms;
     gint64 end_us;
@@ -259,9 +251,29 @@ tide_kafka_watch_lag(TideKafkaWatch *watch)
   if (tide_now_us() < watch->throttle.end_us + ROUND_US)
     lag.throttle_ms = watch->throttle.ms;
   if (n == 0) /* other members have them, or the brokers are gone and report no new messages */
-    lag.is_known = watch->answers.since_us > 0;
+    lag.is_known = watch->seen.answers_since_us > 0;
   tide_mutex_unlock(&watch->lock);
   return lag;
+}
+
+TideKafkaSeen
+tide_kafka_watch_seen(TideKafkaWatch *watch)
+{
+  if (watch == NULL)
+    return (TideKafkaSeen){.knows_topics = TRUE};
+  tide_mutex_lock(&watch->lock);
+  TideKafkaSeen seen = watch->seen;
+  seen.missing_topics = g_strdup(seen.missing_topics);
+  seen.strangers = g_strdup(seen.strangers);
+  tide_mutex_unlock(&watch->lock);
+  return seen;
+}
+
+void
+tide_kafka_seen_clear(TideKafkaSeen *seen)
+{
+  g_free(seen->missing_topics);
+  g_free(seen->strangers);
 }
 
 static void
@@ -520,8 +532,8 @@ ask_coordinator(TideKafkaWatch *watch)
     problem = rd_kafka_committed(watch->kafka, list, QUESTION_MS);
   }
   tide_mutex_lock(&watch->lock);
-  watch->answers.has_group = TRUE;
-  watch->answers.group_problem = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? rd_kafka_err2str(problem) : NULL;
+  watch->seen.has_group = TRUE;
+  watch->seen.group_problem = problem != RD_KAFKA_RESP_ERR_NO_ERROR ? rd_kafka_err2str(problem) : NULL;
   tide_mutex_unlock(&watch->lock);
 }
 
@@ -657,13 +669,13 @@ ask_for_topics(TideKafkaWatch *watch)
   gboolean is_answered = look_for_named(watch, names, &n_missing) && look_for_patterns(watch);
   tide_mutex_lock(&watch->lock);
   if (!is_answered)
-    watch->answers.since_us = 0;
+    watch->seen.answers_since_us = 0;
   else {
-    watch->answers.since_us = watch->answers.since_us > 0 ? watch->answers.since_us : tide_now_us();
-    watch->answers.has_topics = n_missing < watch->topics->len || watch->own.patterns->len < watch->n_patterns;
-    watch->knows_topics = TRUE;
-    g_free(watch->missing);
-    watch->missing = missing_text(watch, names->str, n_missing, watch->answers.has_topics);
+    watch->seen.answers_since_us = watch->seen.answers_since_us > 0 ? watch->seen.answers_since_us : tide_now_us();
+    watch->seen.has_topics = n_missing < watch->topics->len || watch->own.patterns->len < watch->n_patterns;
+    watch->seen.knows_topics = TRUE;
+    g_free(watch->seen.missing_topics);
+    watch->seen.missing_topics = missing_text(watch, names->str, n_missing, watch->seen.has_topics);
   }
   tide_mutex_unlock(&watch->lock);
   tide_gauge_set(watch->gauges.up, is_answered ? 1 : 0);
@@ -671,30 +683,6 @@ ask_for_topics(TideKafkaWatch *watch)
     return;
   tide_gauge_set(watch->gauges.missing, n_missing);
   watch->own.topics_asked_us = tide_now_us();
-}
-
-TideKafkaAnswers
-tide_kafka_watch_answers(TideKafkaWatch *watch)
-{
-  if (watch == NULL)
-    return (TideKafkaAnswers){0};
-  tide_mutex_lock(&watch->lock);
-  TideKafkaAnswers answers = watch->answers;
-  tide_mutex_unlock(&watch->lock);
-  return answers;
-}
-
-gboolean
-tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing)
-{
-  *ret_missing = NULL;
-  if (watch == NULL)
-    return TRUE;
-  tide_mutex_lock(&watch->lock);
-  gboolean known = watch->knows_topics;
-  *ret_missing = g_strdup(watch->missing);
-  tide_mutex_unlock(&watch->lock);
-  return known;
 }
 
 /* ---- the group ---- */
@@ -712,10 +700,10 @@ ask_about_group(TideKafkaWatch *watch)
     char *strangers = tide_kafka_group_strangers(members, watch->config, &n_strangers);
     tide_gauge_set(watch->gauges.strangers, n_strangers);
     tide_mutex_lock(&watch->lock);
-    g_free(watch->group.strangers);
-    watch->group.strangers = strangers;
+    g_free(watch->seen.strangers);
+    watch->seen.strangers = strangers;
     if (n_strangers > 0)
-      watch->group.stranger_seen_us = watch->own.group_asked_us;
+      watch->seen.stranger_seen_us = watch->own.group_asked_us;
     tide_mutex_unlock(&watch->lock);
   }
   int n_others = is_stopping(watch)
@@ -726,35 +714,10 @@ ask_about_group(TideKafkaWatch *watch)
   else
     tide_gauge_set(watch->gauges.other_tables, n_others);
   tide_mutex_lock(&watch->lock);
-  if (watch->group.other_tables == 0)
-    watch->group.other_tables_since_us = watch->own.group_asked_us;
-  watch->group.other_tables = (guint)MAX(n_others, 0);
+  if (watch->seen.other_tables == 0)
+    watch->seen.other_tables_since_us = watch->own.group_asked_us;
+  watch->seen.other_tables = (guint)MAX(n_others, 0);
   tide_mutex_unlock(&watch->lock);
-}
-
-guint
-tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us)
-{
-  tide_mutex_lock(&watch->lock);
-  guint n = watch->group.other_tables;
-  *ret_since_us = watch->group.other_tables_since_us;
-  tide_mutex_unlock(&watch->lock);
-  return n;
-}
-
-gint64
-tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text)
-{
-  if (ret_text != NULL)
-    *ret_text = NULL;
-  if (watch == NULL)
-    return 0;
-  tide_mutex_lock(&watch->lock);
-  gint64 seen_us = watch->group.stranger_seen_us;
-  if (ret_text != NULL)
-    *ret_text = g_strdup(watch->group.strangers);
-  tide_mutex_unlock(&watch->lock);
-  return seen_us;
 }
 
 /* ---- life ---- */
@@ -834,8 +797,7 @@ tide_kafka_watch_free(TideKafkaWatch *watch)
     rd_kafka_destroy_flags(watch->kafka, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
   g_ptr_array_unref(watch->partitions);
   g_hash_table_unref(watch->witnesses);
-  g_free(watch->missing);
-  g_free(watch->group.strangers);
+  tide_kafka_seen_clear(&watch->seen);
   tide_cond_clear(&watch->changed);
   tide_mutex_clear(&watch->lock);
   g_free(watch);

@@ -143,35 +143,29 @@ void tide_kafka_watch_throttled(TideKafkaWatch *watch, int throttle_ms);
 
 TideKafkaLag tide_kafka_watch_lag(TideKafkaWatch *watch);
 
-/* FALSE until the brokers have listed their topics once. @ret_missing: (transfer full) (nullable): a sentence that
- * names the configured topics that do not exist. Patterns are named only if no topic exists at all: one that matches
- * may still be created. */
-gboolean tide_kafka_watch_topics(TideKafkaWatch *watch, char **ret_missing);
-
 /* The group's members are checked when partitions are assigned, and this often. Members other than tidemark are
  * strangers: the messages that they read are never written. */
 #define TIDE_GROUP_LOOK_US 30000000
 
-/**
- * tide_kafka_watch_strangers: the members of the group other than tidemark.
- * @ret_text: (out) (optional) (transfer full) (nullable): names those of the last check; NULL: there were none
- * Returns: when one was last seen, monotonic; 0: never
- */
-gint64 tide_kafka_watch_strangers(TideKafkaWatch *watch, char **ret_text);
-
-/* The number of partitions whose last commit is by a tidemark that delivers other tables, at the last check.
- * @ret_since_us: since when there has been one, monotonic */
-guint tide_kafka_watch_other_tables(TideKafkaWatch *watch, gint64 *ret_since_us);
-
-/* Whether a group can be expected to assign partitions. */
-typedef struct TideKafkaAnswers {
-  gint64 since_us;           /* since when all questions about topics are answered, monotonic; 0: the last was not */
-  gboolean has_topics;       /* at the last answer, a configured topic existed */
-  gboolean has_group;        /* the group's coordinator was asked, and has answered or has not answered in time */
+/* What the watch has seen of the brokers, the configured topics and the group. */
+typedef struct TideKafkaSeen {
+  gint64 answers_since_us; /* since when all questions about topics are answered, monotonic; 0: the last was not */
+  gboolean knows_topics;   /* the brokers have listed their topics once */
+  gboolean has_topics;     /* at the last answer, a configured topic existed */
+  char *missing_topics;    /* owned: a sentence that names the configured topics that do not exist; NULL: none. Patterns
+                            * are named only if no topic exists at all: one that matches may still be created */
+  gboolean has_group;      /* the group's coordinator was asked, and has answered or has not answered in time */
   const char *group_problem; /* why the group's coordinator did not answer the last question, which is asked only while
-                                no partition is ours; NULL: it did, or was not asked. Static */
-} TideKafkaAnswers;
+                              * no partition is ours; NULL: it did, or was not asked. Static */
+  char *strangers;           /* owned: names the members other than tidemark at the last check; NULL: there were none */
+  gint64 stranger_seen_us;   /* when one was last seen, monotonic; 0: never */
+  guint other_tables;        /* partitions whose last commit is by a tidemark that delivers other tables ... */
+  gint64 other_tables_since_us; /* ... and since when there has been one, monotonic */
+} TideKafkaSeen;
 
-TideKafkaAnswers tide_kafka_watch_answers(TideKafkaWatch *watch);
+/* A copy. (transfer full) */
+TideKafkaSeen tide_kafka_watch_seen(TideKafkaWatch *watch) G_GNUC_WARN_UNUSED_RESULT;
+void tide_kafka_seen_clear(TideKafkaSeen *seen);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideKafkaSeen, tide_kafka_seen_clear)
 
 G_END_DECLS

@@ -169,10 +169,10 @@ kafka_trouble(TidePipelineHealth *health)
 
 /* The time from which the group can be expected to assign partitions. */
 static gint64
-assignment_expected_us(const TidePipelineHealth *health, const TideKafkaAnswers *answers)
+assignment_expected_us(const TidePipelineHealth *health, const TideKafkaSeen *seen)
 {
-  gboolean were_silent = answers->since_us - health->parts->joined_us > GROUP_WAIT_US;
-  return were_silent ? answers->since_us + RECONNECT_US : health->parts->joined_us;
+  gboolean were_silent = seen->answers_since_us - health->parts->joined_us > GROUP_WAIT_US;
+  return were_silent ? seen->answers_since_us + RECONNECT_US : health->parts->joined_us;
 }
 
 static char *
@@ -187,22 +187,21 @@ brokers_text(TidePipelineHealth *health)
 /* Explains why the group assigns no partitions: the error that Kafka reports, the broker that does not answer, or else
  * that the group waits for unknown members. */
 static char *
-group_text(TidePipelineHealth *health, gint64 now_us)
+group_text(TidePipelineHealth *health, const TideKafkaSeen *seen, gint64 now_us)
 {
   const TideKafkaConfig *config = &health->parts->options.config->kafka;
-  TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
-  gint64 waited_us = now_us - assignment_expected_us(health, &answers);
+  gint64 waited_us = now_us - assignment_expected_us(health, seen);
   gint64 left_us = config->session_timeout_ms * TIDE_US_PER_MS - waited_us;
   char *trouble = kafka_trouble(health);
   if (trouble != NULL)
     return trouble;
-  if (waited_us < GROUP_WAIT_US || (answers.since_us != 0 && !answers.has_group))
+  if (waited_us < GROUP_WAIT_US || (seen->answers_since_us != 0 && !seen->has_group))
     return g_strdup("no assignment yet");
-  if (answers.since_us == 0)
+  if (seen->answers_since_us == 0)
     return brokers_text(health);
-  if (answers.group_problem != NULL)
+  if (seen->group_problem != NULL)
     return g_strdup_printf("the coordinator of the group '%s' does not answer: %s; retrying", config->group,
-                           answers.group_problem);
+                           seen->group_problem);
   g_autoptr(GDateTime) now = g_date_time_new_now_utc();
   g_autoptr(GDateTime) until = g_date_time_add(now, MAX(left_us, 0));
   g_autofree char *killed =
@@ -223,7 +222,8 @@ are_finished(const TidePipelineHealth *health, const Totals *totals)
 
 /* The exit code if the program must end by itself; 0: it continues. */
 static int
-fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState goal, gint64 now_us)
+fatal_exit(const TidePipelineHealth *health, const Totals *totals, const TideKafkaSeen *seen, TideGoalState goal,
+           gint64 now_us)
 {
   int stuck_exit = atomic_load_explicit(&health->stuck.exit_code, memory_order_acquire);
   if (totals->fatal || goal == TIDE_GOAL_MISSED)
@@ -238,18 +238,17 @@ fatal_exit(const TidePipelineHealth *health, const Totals *totals, TideGoalState
     return 0;
   if (totals->denied && (!totals->had_assignment || health->parts->goal != NULL))
     return TIDE_EXIT_PERMISSION;
-  g_autofree char *missing = NULL;
-  (void)tide_kafka_watch_topics(health->parts->watch, &missing);
   gboolean was_ready = atomic_load_explicit(&health->was_ready, memory_order_relaxed);
   /* Longer than any rebalance: a group that has assigned no partitions by then is broken. */
   gint64 limit_us = health->parts->options.config->kafka.max_poll_interval_ms * TIDE_US_PER_MS + START_MARGIN_US;
   gboolean is_late = !totals->had_assignment && now_us - health->parts->joined_us >= limit_us;
-  return (missing != NULL && !was_ready) || is_late || goal == TIDE_GOAL_UNKNOWABLE ? TIDE_EXIT_UNAVAILABLE : 0;
+  return (seen->missing_topics != NULL && !was_ready) || is_late || goal == TIDE_GOAL_UNKNOWABLE ? TIDE_EXIT_UNAVAILABLE
+                                                                                                 : 0;
 }
 
 /* Returns why a running pipeline is not ready; NULL when it is. */
 static char *
-why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
+why_not_ready(TidePipelineHealth *health, const Totals *totals, const TideKafkaSeen *seen, gint64 now_us)
 {
   if (atomic_load_explicit(&health->stuck.exit_code, memory_order_acquire) != 0)
     return g_strdup(health->stuck.text);
@@ -260,24 +259,21 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
     return text != NULL ? text : g_strdup("a partition is halted");
   }
   if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
-    g_autofree char *group = group_text(health, now_us);
+    g_autofree char *group = group_text(health, seen, now_us);
     return g_strdup_printf("waiting for Kafka: %s", group);
   }
-  char *missing = NULL;
-  if (!tide_kafka_watch_topics(health->parts->watch, &missing))
+  if (!seen->knows_topics)
     return g_strdup("waiting for Kafka: no broker has reported yet whether the topics exist");
-  if (missing != NULL)
-    return missing;
+  if (seen->missing_topics != NULL)
+    return g_strdup(seen->missing_topics);
   if (totals->unlocated > 0) {
     g_autofree char *trouble = kafka_trouble(health);
     g_autofree char *partitions = tide_count_of(totals->unlocated, "partition", NULL);
     return g_strdup_printf("waiting for Kafka: the position of %s is unknown: %s", partitions,
                            trouble != NULL ? trouble : "asking the brokers");
   }
-  g_autofree char *strangers = NULL;
-  (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
-  if (strangers != NULL)
-    return g_strdup_printf("members of the group are not tidemark: %s", strangers);
+  if (seen->strangers != NULL)
+    return g_strdup_printf("members of the group are not tidemark: %s", seen->strangers);
   char *dead_letters_text = tide_dead_letter_queue_stall_text(health->parts->dead_letters);
   if (dead_letters_text != NULL)
     return dead_letters_text;
@@ -320,13 +316,15 @@ tide_pipeline_health_fill_running(TidePipelineHealth *health, TidePipelineState 
   state->healthy = !totals.stuck;
   g_autofree char *goal_text = NULL;
   TideGoalState goal = tide_kafka_goal_state(health->parts->goal, &goal_text);
-  state->fatal_exit = fatal_exit(health, &totals, goal, now_us);
+  g_auto(TideKafkaSeen) seen = tide_kafka_watch_seen(health->parts->watch);
+  state->fatal_exit = fatal_exit(health, &totals, &seen, goal, now_us);
   state->any_halted = totals.halted > 0 || goal == TIDE_GOAL_HALTED;
   state->finished = health->parts->goal != NULL ? goal == TIDE_GOAL_REACHED || goal == TIDE_GOAL_HALTED
                                                 : are_finished(health, &totals);
   state->reason = totals.stuck ? g_strdup("a thread has not completed a round of its loop for too long")
-                  : goal == TIDE_GOAL_MISSED || goal == TIDE_GOAL_UNKNOWABLE ? g_steal_pointer(&goal_text)
-                                                                             : why_not_ready(health, &totals, now_us);
+                  : goal == TIDE_GOAL_MISSED || goal == TIDE_GOAL_UNKNOWABLE
+                      ? g_steal_pointer(&goal_text)
+                      : why_not_ready(health, &totals, &seen, now_us);
   if (state->reason == NULL)
     state->reason = g_steal_pointer(&goal_text);
   state->ready = state->reason == NULL;
@@ -441,32 +439,30 @@ watch_stuck_rows(TidePipelineHealth *health, const Totals *totals, gint64 now_us
 }
 
 static void
-log_group(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
+log_group(TidePipelineHealth *health, const Totals *totals, const TideKafkaSeen *seen, gint64 now_us)
 {
-  TideKafkaAnswers answers = tide_kafka_watch_answers(health->parts->watch);
-  if (totals->had_assignment || totals->denied || answers.since_us == 0 || !answers.has_topics || !answers.has_group)
+  if (totals->had_assignment || totals->denied || seen->answers_since_us == 0 || !seen->has_topics || !seen->has_group)
     return; /* there is no group to wait for, or another line gives the reason */
-  if (now_us - assignment_expected_us(health, &answers) < GROUP_WAIT_US || !may_log(&health->group_logged_us, now_us))
+  if (now_us - assignment_expected_us(health, seen) < GROUP_WAIT_US || !may_log(&health->group_logged_us, now_us))
     return;
-  g_autofree char *text = group_text(health, now_us);
+  g_autofree char *text = group_text(health, seen, now_us);
   tide_log(TIDE_LOG_NOTICE, "partitions-awaited", "waiting for partitions: %s", text);
 }
 
 /* Logs what a run to the end waits for, if no other line does. */
 static void
-log_goal(TidePipelineHealth *health, gint64 now_us)
+log_goal(TidePipelineHealth *health, const TideKafkaSeen *seen, gint64 now_us)
 {
   g_autofree char *text = NULL;
   (void)tide_kafka_goal_state(health->parts->goal, &text);
-  if (text != NULL && tide_kafka_watch_answers(health->parts->watch).since_us > 0 &&
-      may_log(&health->goal_logged_us, now_us))
+  if (text != NULL && seen->answers_since_us > 0 && may_log(&health->goal_logged_us, now_us))
     tide_log(TIDE_LOG_NOTICE, "end-awaited", "waiting for the end of the topics: %s", text);
 }
 
 static void
-log_brokers(TidePipelineHealth *health, gint64 now_us)
+log_brokers(TidePipelineHealth *health, const TideKafkaSeen *seen, gint64 now_us)
 {
-  if (tide_kafka_watch_answers(health->parts->watch).since_us > 0) {
+  if (seen->answers_since_us > 0) {
     g_autofree char *after =
         health->brokers_logged_us > 0 ? after_text(health, health->brokers_silent_us, now_us) : NULL;
     if (after != NULL)
@@ -483,20 +479,9 @@ log_brokers(TidePipelineHealth *health, gint64 now_us)
 }
 
 static void
-log_missing_topics(TidePipelineHealth *health, gint64 now_us)
-{
-  g_autofree char *missing = NULL;
-  (void)tide_kafka_watch_topics(health->parts->watch, &missing);
-  if (missing != NULL && may_log(&health->missing_logged_us, now_us))
-    tide_log(TIDE_LOG_ERROR, "topics-missing", "%s", missing);
-}
-
-static void
-log_strangers(TidePipelineHealth *health, gint64 now_us)
+log_strangers(TidePipelineHealth *health, const char *strangers, gint64 now_us)
 {
   const char *group = health->parts->options.config->kafka.group;
-  g_autofree char *strangers = NULL;
-  (void)tide_kafka_watch_strangers(health->parts->watch, &strangers);
   if (strangers == NULL && health->strangers_logged_us > 0) {
     tide_log(TIDE_LOG_NOTICE, "group-is-ours", "all members of the group '%s' are tidemark again", group);
     health->strangers_logged_us = 0;
@@ -512,15 +497,14 @@ log_strangers(TidePipelineHealth *health, gint64 now_us)
 /* This is normal while members are restarted one by one with another table, and, until the first commit after an
  * assignment, because of the previous commit. */
 static void
-log_other_tables(TidePipelineHealth *health, const Totals *totals, gint64 now_us)
+log_other_tables(TidePipelineHealth *health, const Totals *totals, const TideKafkaSeen *seen, gint64 now_us)
 {
   if (!totals->had_assignment)
     health->other_tables_logged_us = now_us;
-  gint64 since_us;
-  guint n = tide_kafka_watch_other_tables(health->parts->watch, &since_us);
-  if (n == 0 || now_us - since_us < TIDE_GROUP_LOOK_US || !may_log(&health->other_tables_logged_us, now_us))
+  if (seen->other_tables == 0 || now_us - seen->other_tables_since_us < TIDE_GROUP_LOOK_US ||
+      !may_log(&health->other_tables_logged_us, now_us))
     return;
-  g_autofree char *partitions = tide_count_of(n, "partition", NULL);
+  g_autofree char *partitions = tide_count_of(seen->other_tables, "partition", NULL);
   tide_log(TIDE_LOG_WARNING, "group-other-tables",
            "the last commit of %s of group '%s' is from a tidemark whose configuration has other tables, keys or "
            "columns; rows of tables that it lacks are not written; run all instances with the same tables; 'tidemark "
@@ -632,12 +616,14 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   log_troubles(health, now_us);
   log_pauses(health, &totals, now_us);
   if (health->parts->watch != NULL) {
-    log_brokers(health, now_us);
-    log_group(health, &totals, now_us);
-    log_missing_topics(health, now_us);
-    log_strangers(health, now_us);
-    log_other_tables(health, &totals, now_us);
-    log_goal(health, now_us);
+    g_auto(TideKafkaSeen) seen = tide_kafka_watch_seen(health->parts->watch);
+    log_brokers(health, &seen, now_us);
+    log_group(health, &totals, &seen, now_us);
+    if (seen.missing_topics != NULL && may_log(&health->missing_logged_us, now_us))
+      tide_log(TIDE_LOG_ERROR, "topics-missing", "%s", seen.missing_topics);
+    log_strangers(health, seen.strangers, now_us);
+    log_other_tables(health, &totals, &seen, now_us);
+    log_goal(health, &seen, now_us);
   }
   log_summary(health, &totals, &lanes, now_us);
 }

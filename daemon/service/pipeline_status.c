@@ -148,7 +148,8 @@ fill_kafka(const TidePipelineParts *parts, TideStatus *status)
 {
   TideStatusKafka *kafka = &status->kafka;
   TideKafkaLag lag = tide_kafka_watch_lag(parts->watch);
-  kafka->is_reachable = tide_kafka_watch_answers(parts->watch).since_us > 0;
+  g_auto(TideKafkaSeen) seen = tide_kafka_watch_seen(parts->watch);
+  kafka->is_reachable = seen.answers_since_us > 0;
   kafka->lag_messages = lag.is_known ? lag.messages : -1;
   kafka->unread_messages = lag.is_known ? lag.unread : -1;
   kafka->throttle_ms = lag.throttle_ms;

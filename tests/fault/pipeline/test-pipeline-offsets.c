@@ -155,10 +155,10 @@ test_new_partition_is_no_replaced_one(PipelineFixture *fixture, gconstpointer da
 static void
 test_note_without_tables_is_of_no_others(PipelineFixture *fixture, gconstpointer data)
 {
-  gint64 since_us;
   mock_kafka_commit_note(fixture->kafka, FIXTURE_GROUP, FIXTURE_TOPIC, 0, 0, "tidemark 1 closed span=7");
   AnsweredWatch it = answered_watch_new(fixture);
-  g_assert_cmpuint(tide_kafka_watch_other_tables(it.watch, &since_us), ==, 0);
+  g_auto(TideKafkaSeen) seen = tide_kafka_watch_seen(it.watch);
+  g_assert_cmpuint(seen.other_tables, ==, 0);
   answered_watch_free(&it);
 }
 

@@ -1,0 +1,99 @@
+#include "config/load/load_context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *
+tide_load_path(const TideLoad *load, const char *path)
+{
+  return g_canonicalize_filename(path, load->config->directory);
+}
+
+void
+tide_load_resolve(const TideLoad *load, char **path)
+{
+  if (*path == NULL)
+    return;
+  g_autofree char *written = *path;
+  *path = tide_load_path(load, written);
+}
+
+gboolean
+tide_load_is_written(const TideLoad *load, const char *path)
+{
+  return !tide_yaml_is_null(tide_yaml_find(load->root, path));
+}
+
+gboolean
+tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSource *source, const char *what)
+{
+  g_autofree char *credential = g_strconcat(path, ".credential", NULL);
+  if (source->file == NULL || source->credential == NULL)
+    return TRUE;
+  tide_load_option_error(load, credential, "'%s' has both 'file' and 'credential': %s from one of them only", path,
+                         what);
+  return FALSE;
+}
+
+void
+tide_load_got_error(TideLoad *load, const TideYamlNode *node, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  g_autofree char *text = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_autofree char *got = tide_yaml_describe(node);
+  tide_problems_add_error(load->problems, node != NULL ? node->position : TIDE_SOURCE_POSITION_FILE, "%s, got %s", text,
+                          got);
+}
+
+TideSourcePosition
+tide_load_position(const TideLoad *load, const char *path)
+{
+  const TideYamlNode *node = tide_yaml_find(load->root, path);
+
+  if (node != NULL)
+    return node->position;
+  const char *dot = strrchr(path, '.');
+  if (dot == NULL)
+    return TIDE_SOURCE_POSITION_FILE;
+  g_autofree char *section = g_strndup(path, (gsize)(dot - path));
+  return tide_load_position(load, section);
+}
+
+GByteArray *
+tide_load_file_begin(const char *path, gsize max_bytes, char **ret_reason)
+{
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  struct stat status;
+  g_autoptr(GByteArray) bytes = g_byte_array_new();
+
+  if (fd < 0 || fstat(fd, &status) != 0) {
+    *ret_reason = g_strdup(g_strerror(errno));
+  } else if (!S_ISREG(status.st_mode)) {
+    *ret_reason = g_strdup("it is not a regular file");
+  } else {
+    guint8 chunk[4096];
+    gssize n = 0;
+    while (bytes->len < max_bytes && (n = read(fd, chunk, MIN(sizeof chunk, max_bytes - bytes->len))) > 0)
+      g_byte_array_append(bytes, chunk, (guint)n);
+    if (n < 0)
+      *ret_reason = g_strdup(g_strerror(errno));
+  }
+  if (fd >= 0)
+    (void)close(fd);
+  return *ret_reason == NULL ? g_steal_pointer(&bytes) : NULL;
+}
+
+GByteArray *
+tide_load_file(const char *path, gsize max_bytes, char **ret_reason)
+{
+  g_autoptr(GByteArray) bytes = tide_load_file_begin(path, max_bytes + 1, ret_reason);
+  if (bytes == NULL || bytes->len <= max_bytes)
+    return g_steal_pointer(&bytes);
+  *ret_reason = g_strdup_printf("it is larger than %" G_GSIZE_FORMAT " bytes", max_bytes);
+  return NULL;
+}
