@@ -97,22 +97,11 @@ add_property(TideLoad *load, const TideYamlNode *key, char *value, gboolean is_s
   g_array_append_val(load->config->kafka.properties, property);
 }
 
+/* librdkafka names its paths alike: ssl.ca.location, sasl.kerberos.keytab, sasl.oauthbearer.assertion.file. */
 static gboolean
 names_path(const char *name)
 {
-  static const char *const names[] = {"ssl.ca.location",
-                                      "ssl.certificate.location",
-                                      "ssl.key.location",
-                                      "ssl.crl.location",
-                                      "ssl.keystore.location",
-                                      "sasl.kerberos.keytab",
-                                      "https.ca.location",
-                                      "sasl.oauthbearer.assertion.file",
-                                      "sasl.oauthbearer.assertion.jwt.template.file",
-                                      "sasl.oauthbearer.assertion.private.key.file",
-                                      NULL};
-
-  return g_strv_contains(names, name);
+  return g_str_has_suffix(name, ".location") || g_str_has_suffix(name, ".keytab") || g_str_has_suffix(name, ".file");
 }
 
 /* { file: PATH } or { credential: NAME }. */
@@ -178,14 +167,8 @@ load_text_property(TideLoad *load, const TideYamlNode *key, const TideYamlNode *
 static const char *
 property_value(const TideLoad *load, const char *name)
 {
-  const GArray *properties = load->config->kafka.properties;
-
-  for (guint i = 0; i < properties->len; i++) {
-    const TideKafkaProperty *property = &g_array_index(properties, TideKafkaProperty, i);
-    if (strcmp(property->name, name) == 0)
-      return property->value;
-  }
-  return NULL;
+  const TideKafkaProperty *property = tide_config_find_property(&load->config->kafka, name);
+  return property != NULL ? property->value : NULL;
 }
 
 static gboolean
@@ -204,33 +187,6 @@ static TideSourcePosition
 property_position(const TideLoad *load, const char *name)
 {
   return tide_yaml_get(tide_yaml_find(load->root, "kafka.librdkafka"), name)->position;
-}
-
-/* Encryption to an unverified peer does not protect against a man in the middle. */
-static void
-check_tls(TideLoad *load)
-{
-  static const struct {
-    const char *name;
-    const char *values[4];
-  } switches[] = {
-      {"enable.ssl.certificate.verification", {"false", "0", "f", NULL}},
-      {"ssl.endpoint.identification.algorithm", {"none", NULL}},
-  };
-
-  for (gsize i = 0; i < G_N_ELEMENTS(switches); i++) {
-    const char *name = switches[i].name;
-    if (!property_is(load, name, switches[i].values))
-      continue;
-    if (load->config->kafka.allow_unverified_tls)
-      tide_problems_add_warning(load->problems, property_position(load, name),
-                                "'%s' disables verification: a man in the middle can read and change all data", name);
-    else
-      tide_problems_add_error(load->problems, property_position(load, name),
-                              "'%s' disables verification: a man in the middle could read and change all data; set "
-                              "'ssl.ca.location', or allow it with 'kafka.allow_unverified_tls: true'",
-                              name);
-  }
 }
 
 /* The kinds of a connection to brokers. */
@@ -318,8 +274,10 @@ check_values(TideLoad *load)
   static const struct {
     const char *name;
     const char *values[4];
-    const char *reason;
+    const char *reason; /* NULL: the peer is not verified, which 'kafka.allow_unverified_tls' allows */
   } bad[] = {
+      {"enable.ssl.certificate.verification", {"false", "0", "f", NULL}, NULL},
+      {"ssl.endpoint.identification.algorithm", {"none", NULL}, NULL},
       {"isolation.level", {"read_uncommitted", NULL}, "messages of aborted transactions would be written"},
       {"topic.metadata.refresh.interval.ms",
        {"-1", "0", NULL},
@@ -335,11 +293,22 @@ check_values(TideLoad *load)
        "the client would never find a cluster again whose brokers all moved"},
   };
 
-  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++)
-    if (property_is(load, bad[i].name, bad[i].values))
-      tide_problems_add_error(load->problems, property_position(load, bad[i].name),
-                              "the property '%s' cannot be '%s': %s", bad[i].name, property_value(load, bad[i].name),
-                              bad[i].reason);
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+    const char *name = bad[i].name;
+    if (!property_is(load, name, bad[i].values))
+      continue;
+    if (bad[i].reason != NULL)
+      tide_problems_add_error(load->problems, property_position(load, name), "the property '%s' cannot be '%s': %s",
+                              name, property_value(load, name), bad[i].reason);
+    else if (load->config->kafka.allow_unverified_tls)
+      tide_problems_add_warning(load->problems, property_position(load, name),
+                                "'%s' disables verification: a man in the middle can read and change all data", name);
+    else
+      tide_problems_add_error(load->problems, property_position(load, name),
+                              "'%s' disables verification: a man in the middle could read and change all data; set "
+                              "'ssl.ca.location', or allow it with 'kafka.allow_unverified_tls: true'",
+                              name);
+  }
 }
 
 /* Characters that brokers accept in a name, as for topics, and %H, which expands to such. */
@@ -418,7 +387,6 @@ tide_load_kafka_properties(TideLoad *load)
       load_secret(load, key, value);
   }
   check_values(load);
-  check_tls(load);
   check_tls_is_used(load);
   check_mechanism_is_said(load);
   check_effect(load);

@@ -98,10 +98,8 @@ set_all(rd_kafka_conf_t *conf, const TideKafkaSetting *settings, GError **error)
 gboolean
 tide_kafka_conf_is_tidemark(const TideKafkaConfig *config, const char *client_id)
 {
-  for (guint i = 0; i < config->properties->len; i++)
-    if (strcmp(g_array_index(config->properties, TideKafkaProperty, i).name, "client.id") == 0)
-      return TRUE; /* daemons may have the names of their hosts: they look like any other member */
-  return strcmp(client_id, CLIENT_ID) == 0;
+  /* With a client.id of their own, such as the names of their hosts, daemons look like any other member. */
+  return tide_config_find_property(config, "client.id") != NULL || strcmp(client_id, CLIENT_ID) == 0;
 }
 
 rd_kafka_conf_t *

@@ -166,12 +166,8 @@ tide_kafka_error_describe(rd_kafka_t *kafka, rd_kafka_resp_err_t *code)
 const char *
 tide_kafka_principal(const TideKafkaConfig *config)
 {
-  for (guint i = 0; i < config->properties->len; i++) {
-    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
-    if (strcmp(property->name, "sasl.username") == 0 && !property->secret)
-      return property->value;
-  }
-  return NULL;
+  const TideKafkaProperty *property = tide_config_find_property(config, "sasl.username");
+  return property != NULL && !property->secret ? property->value : NULL;
 }
 
 static const struct {

@@ -73,18 +73,6 @@ tide_kafka_library_lacks(const TideKafkaLibrary *library)
 
 /* ---- what the configuration needs ---- */
 
-static const TideKafkaProperty *
-find(const TideKafkaConfig *config, const char *name, const char *other_name)
-{
-  const TideKafkaProperty *found = NULL;
-  for (guint i = 0; i < config->properties->len; i++) {
-    const TideKafkaProperty *property = &g_array_index(config->properties, TideKafkaProperty, i);
-    if (g_str_equal(property->name, name) || g_strcmp0(property->name, other_name) == 0)
-      found = property;
-  }
-  return found;
-}
-
 static void
 check_mechanism(const TideKafkaLibrary *library, const TideKafkaProperty *property, GPtrArray *problems)
 {
@@ -110,9 +98,9 @@ static void
 check_token(const TideKafkaLibrary *library, const TideKafkaConfig *config, const TideKafkaProperty *mechanism,
             GPtrArray *problems)
 {
-  const TideKafkaProperty *method = find(config, "sasl.oauthbearer.method", NULL);
+  const TideKafkaProperty *method = tide_config_find_property(config, "sasl.oauthbearer.method");
   if (g_ascii_strcasecmp(mechanism->value, "OAUTHBEARER") != 0 ||
-      find(config, "enable.sasl.oauthbearer.unsecure.jwt", NULL) != NULL)
+      tide_config_find_property(config, "enable.sasl.oauthbearer.unsecure.jwt") != NULL)
     return;
   if (!has_feature(library, "oidc"))
     tide_problems_add_error(
@@ -130,12 +118,15 @@ check_token(const TideKafkaLibrary *library, const TideKafkaConfig *config, cons
 void
 tide_kafka_library_check(const TideKafkaLibrary *library, const TideKafkaConfig *config, GPtrArray *problems)
 {
-  const TideKafkaProperty *mechanism = find(config, "sasl.mechanism", "sasl.mechanisms");
+  const TideKafkaProperty *mechanism = tide_config_find_property(config, "sasl.mechanism"),
+                          *synonym = tide_config_find_property(config, "sasl.mechanisms");
+  if (mechanism == NULL || (synonym != NULL && synonym > mechanism))
+    mechanism = synonym; /* both name one property, and the last one in the file counts */
   if (mechanism != NULL) {
     check_mechanism(library, mechanism, problems);
     check_token(library, config, mechanism, problems);
   }
-  const TideKafkaProperty *protocol = find(config, "security.protocol", NULL);
+  const TideKafkaProperty *protocol = tide_config_find_property(config, "security.protocol");
   gboolean is_tls = protocol != NULL && (g_ascii_strcasecmp(protocol->value, "ssl") == 0 ||
                                          g_ascii_strcasecmp(protocol->value, "sasl_ssl") == 0);
   if (is_tls && !has_feature(library, "ssl"))
