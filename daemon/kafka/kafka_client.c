@@ -103,6 +103,39 @@ tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int ti
   return result;
 }
 
+/* Whether @list has a partition of a topic that @wanted names or matches. */
+static gboolean
+has_topic(const rd_kafka_topic_partition_list_t *list, const char *wanted)
+{
+  gboolean is_listed = FALSE;
+  for (int i = 0; i < list->cnt && !is_listed; i++)
+    is_listed = tide_topic_pattern_matches(wanted, list->elems[i].topic);
+  return is_listed;
+}
+
+rd_kafka_topic_partition_list_t *
+tide_kafka_client_list(TideKafkaClient *client, const TideKafkaConfig *config, char *const *topics, gboolean must_match,
+                       int timeout_ms, GError **error)
+{
+  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(client, timeout_ms, error);
+  if (metadata == NULL)
+    return NULL;
+  g_autoptr(rd_kafka_topic_partition_list_t) list = tide_kafka_list_partitions(metadata, topics);
+  rd_kafka_metadata_destroy(metadata);
+  for (; *topics != NULL; topics++) {
+    gboolean is_pattern = **topics == '^';
+    if ((is_pattern && !must_match) || has_topic(list, *topics))
+      continue;
+    g_autofree char *absent =
+        tide_kafka_acl_hint_absent(config, TIDE_KAFKA_ACL_READ, *topics,
+                                   is_pattern ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
+                                              : tide_kafka_client_ask_by_name(client, *topics, timeout_ms));
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", *topics, absent);
+    return NULL;
+  }
+  return g_steal_pointer(&list);
+}
+
 /* Uses a client of its own. */
 static const struct rd_kafka_metadata *
 ask_once(const TideKafkaConfig *config, int timeout_ms, GError **error)

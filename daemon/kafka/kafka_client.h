@@ -28,6 +28,16 @@ const struct rd_kafka_metadata *tide_kafka_client_ask(TideKafkaClient *client, i
 /* The brokers' answer about one topic. A list of all topics omits those that this user may not describe. */
 rd_kafka_resp_err_t tide_kafka_client_ask_by_name(TideKafkaClient *client, const char *topic, int timeout_ms);
 
+/**
+ * tide_kafka_client_list: every partition of @topics. Brokers omit topics that this user may not read, so each name
+ * must be listed.
+ * @topics: NULL-terminated; one that begins with ^ is a pattern, which may match none unless @must_match
+ * Errors: KAFKA: no answer; NOT_FOUND with the permission that may be missing. Ownership: (transfer full).
+ */
+rd_kafka_topic_partition_list_t *tide_kafka_client_list(TideKafkaClient *client, const TideKafkaConfig *config,
+                                                        char *const *topics, gboolean must_match, int timeout_ms,
+                                                        GError **error) G_GNUC_WARN_UNUSED_RESULT;
+
 /* Whether a broker answers at all. Errors: KAFKA with librdkafka's report about the brokers, CONFIG. */
 gboolean tide_kafka_client_try(const TideKafkaConfig *config, int timeout_ms, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* Whether a broker answers and @topic exists: a producer would wait half a minute for it. Errors: as above; UNAVAILABLE

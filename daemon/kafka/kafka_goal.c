@@ -1,7 +1,6 @@
 #include "kafka/kafka_goal.h"
 
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_error.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/lock.h"
@@ -183,28 +182,6 @@ tide_kafka_goal_new(const TideKafkaConfig *config, TideKafkaWatch *watch)
   return goal;
 }
 
-/* All partitions of the topics. A pattern may match none. A named topic must be listed: brokers omit topics that this
- * user may not read. (transfer full); NULL: an error */
-static rd_kafka_topic_partition_list_t *
-list_partitions(TideKafkaGoal *goal, GError **error)
-{
-  const TideKafkaConfig *config = goal->config;
-  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(goal->client, QUESTION_MS, error);
-  if (metadata == NULL)
-    return NULL;
-  g_autoptr(rd_kafka_topic_partition_list_t) list = tide_kafka_list_partitions(metadata, config->topics);
-  rd_kafka_metadata_destroy(metadata);
-  for (char **topic = config->topics; *topic != NULL; topic++) {
-    if (**topic == '^' || rd_kafka_topic_partition_list_find(list, *topic, 0) != NULL)
-      continue;
-    g_autofree char *absent = tide_kafka_acl_hint_absent(
-        config, TIDE_KAFKA_ACL_READ, *topic, tide_kafka_client_ask_by_name(goal->client, *topic, QUESTION_MS));
-    g_set_error(error, TIDE_ERROR, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", *topic, absent);
-    return NULL;
-  }
-  return g_steal_pointer(&list);
-}
-
 /* Asks for the offsets of @list at @which (RD_KAFKA_OFFSET_BEGINNING or _END). For a consumer of committed messages,
  * the end is the last stable offset. */
 static gboolean
@@ -227,7 +204,8 @@ ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 w
 static gboolean
 set_goal(TideKafkaGoal *goal, GError **error)
 {
-  g_autoptr(rd_kafka_topic_partition_list_t) begins = list_partitions(goal, error);
+  g_autoptr(rd_kafka_topic_partition_list_t) begins =
+      tide_kafka_client_list(goal->client, goal->config, goal->config->topics, FALSE, QUESTION_MS, error);
   if (begins == NULL)
     return FALSE;
   g_autoptr(rd_kafka_topic_partition_list_t) ends = rd_kafka_topic_partition_list_copy(begins);

@@ -2,7 +2,6 @@
 
 #include "config/topic_pattern.h"
 #include "kafka/kafka_client.h"
-#include "kafka/kafka_error.h"
 #include "kafka/kafka_wakeup.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -76,65 +75,29 @@ tide_topic_parts_new(void)
   return parts;
 }
 
-static int
-compare_parts(gconstpointer a, gconstpointer b)
-{
-  const TideTopicPart *left = a, *right = b;
-  int order = strcmp(left->topic, right->topic);
-  return order != 0 ? order : (left->partition > right->partition) - (left->partition < right->partition);
-}
-
-/* Adds the partitions of the topics that match @wanted, unless they were added. FALSE: no topic matches. */
-static gboolean
-add_topics(GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted)
-{
-  gboolean found = FALSE;
-  for (int i = 0; i < metadata->topic_cnt; i++) {
-    const struct rd_kafka_metadata_topic *topic = &metadata->topics[i];
-    if (topic->err != RD_KAFKA_RESP_ERR_NO_ERROR || !tide_topic_pattern_matches(wanted, topic->topic))
-      continue;
-    found = TRUE;
-    gboolean is_there = FALSE; /* added for another name or pattern */
-    for (guint k = 0; k < parts->len && !is_there; k++)
-      is_there = strcmp(g_array_index(parts, TideTopicPart, k).topic, topic->topic) == 0;
-    for (int k = 0; !is_there && k < topic->partition_cnt; k++) {
-      TideTopicPart part = {.topic = g_strdup(topic->topic), .partition = topic->partitions[k].id, .committed = -1};
-      g_array_append_val(parts, part);
-    }
-  }
-  return found;
-}
-
-static gboolean
-find_one(TideTopicReader *reader, GArray *parts, const struct rd_kafka_metadata *metadata, const char *wanted,
-         GError **error)
-{
-  g_autofree char *problem = tide_topic_pattern_problem(wanted);
-  if (problem != NULL)
-    return tide_fail(error, TIDE_ERROR_USAGE, "'%s' is not a valid topic pattern: %s", wanted, problem);
-  if (add_topics(parts, metadata, wanted))
-    return TRUE;
-  g_autofree char *absent = tide_kafka_acl_hint_absent(
-      reader->config, TIDE_KAFKA_ACL_READ, wanted,
-      wanted[0] == '^' ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
-                       : tide_kafka_client_ask_by_name(reader->client, wanted, reader->answer_ms));
-  return tide_fail(error, TIDE_ERROR_NOT_FOUND, "topic '%s' %s", wanted, absent);
-}
-
 /* All partitions of @topics, without asking for their offsets, which are 0. */
 static GArray *
 list_partitions(TideTopicReader *reader, const char *const *topics, GError **error)
 {
-  const struct rd_kafka_metadata *metadata = tide_kafka_client_ask(reader->client, reader->answer_ms, error);
-  if (metadata == NULL)
+  for (gsize i = 0; topics[i] != NULL; i++) {
+    g_autofree char *problem = tide_topic_pattern_problem(topics[i]);
+    if (problem == NULL)
+      continue;
+    g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "'%s' is not a valid topic pattern: %s", topics[i], problem);
     return NULL;
-  g_autoptr(GArray) parts = tide_topic_parts_new();
-  gboolean ok = TRUE;
-  for (gsize i = 0; ok && topics[i] != NULL; i++)
-    ok = find_one(reader, parts, metadata, topics[i], error);
-  rd_kafka_metadata_destroy(metadata);
-  g_array_sort(parts, compare_parts);
-  return ok ? g_steal_pointer(&parts) : NULL;
+  }
+  g_autoptr(rd_kafka_topic_partition_list_t) list =
+      tide_kafka_client_list(reader->client, reader->config, (char *const *)topics, TRUE, reader->answer_ms, error);
+  if (list == NULL)
+    return NULL;
+  rd_kafka_topic_partition_list_sort(list, NULL, NULL);
+  GArray *parts = tide_topic_parts_new();
+  for (int i = 0; i < list->cnt; i++) {
+    TideTopicPart part = {
+        .topic = g_strdup(list->elems[i].topic), .partition = list->elems[i].partition, .committed = -1};
+    g_array_append_val(parts, part);
+  }
+  return parts;
 }
 
 GArray *
