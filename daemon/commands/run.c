@@ -563,8 +563,7 @@ run_daemon_alone(TideCommandCall *call, GError **error)
     call->failure_code = TIDE_EXIT_TEMPFAIL;
     return FALSE;
   }
-  gboolean is_static_member = become_static_member(&config->kafka, lock_fd);
-  call->failure_code = run_daemon(call, is_static_member);
+  call->failure_code = run_daemon(call, become_static_member(&config->kafka, lock_fd));
   if (lock_fd >= 0)
     close(lock_fd);
   return call->failure_code == TIDE_EXIT_OK;

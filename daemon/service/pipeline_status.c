@@ -1,8 +1,10 @@
 #include "service/pipeline_status.h"
 
 #include "config/config_source.h"
+#include "config/topic_pattern.h"
 #include "service/process_metrics.h"
 #include "util/cgroup_bound.h"
+#include "util/error.h"
 
 /* Maximum number of regions in the document. */
 #define MAX_REGIONS 32u
@@ -11,12 +13,6 @@
 #define MIN_FAILURES 3
 
 /* ---- tables ---- */
-
-static void
-clear_table(gpointer data)
-{
-  tide_load_clear(&((TideStatusTable *)data)->load);
-}
 
 static void
 add_table(const TidePipelineParts *parts, GArray *tables, const TideLoad *load)
@@ -49,7 +45,7 @@ list_tables(const TidePipelineParts *parts, gint64 now_us)
   const GPtrArray *declared = parts->options.config->tables;
   g_autoptr(GArray) loads = tide_lanes_tables(parts->lanes, now_us);
   GArray *tables = g_array_new(FALSE, TRUE, sizeof(TideStatusTable));
-  g_array_set_clear_func(tables, clear_table);
+  g_array_set_clear_func(tables, (GDestroyNotify)tide_load_clear);
   for (guint i = 0; i < loads->len; i++)
     add_table(parts, tables, &g_array_index(loads, TideLoad, i));
   g_array_set_clear_func(loads, NULL); /* their contents have moved */
@@ -61,18 +57,12 @@ list_tables(const TidePipelineParts *parts, gint64 now_us)
   return tables;
 }
 
-static void
-clear_region(gpointer data)
-{
-  tide_load_clear(&((TideStatusRegion *)data)->load);
-}
-
 static GArray *
 list_regions(const TidePipelineParts *parts, gint64 now_us)
 {
   g_autoptr(GArray) loads = tide_lanes_regions(parts->lanes, MAX_REGIONS, now_us);
   GArray *regions = g_array_new(FALSE, TRUE, sizeof(TideStatusRegion));
-  g_array_set_clear_func(regions, clear_region);
+  g_array_set_clear_func(regions, (GDestroyNotify)tide_load_clear);
   for (guint i = 0; i < loads->len; i++) {
     TideStatusRegion region = {.load = g_array_index(loads, TideLoad, i)};
     region.table = region.load.table->name;
@@ -88,13 +78,34 @@ clear_pause(gpointer data)
   TideStatusPause *pause = data;
   g_free(pause->name);
   g_free(pause->reason);
+  g_free(pause->no_effect);
 }
 
-static GArray *
-list_pauses(TidePauseWatch *watch)
+/* The file of the pauses outlasts configurations. (transfer full); NULL: the pause has an effect */
+static char *
+why_no_effect(const TideConfig *config, const TideOperatorPause *pause)
 {
-  g_autoptr(GPtrArray) list = tide_pause_watch_list(watch);
-  GArray *pauses = g_array_new(FALSE, TRUE, sizeof(TideStatusPause));
+  const char *scope = tide_pause_scope_names[pause->scope];
+  gboolean is_there =
+      pause->scope == TIDE_SCOPE_EVERYTHING ||
+      (pause->scope == TIDE_SCOPE_TOPIC && tide_topic_pattern_any_matches(config->kafka.topics, pause->name));
+  for (guint i = 0; i < config->tables->len && pause->scope == TIDE_SCOPE_TABLE; i++)
+    is_there |= strcmp(((const TideTable *)config->tables->pdata[i])->name, pause->name) == 0;
+  if (is_there)
+    return NULL;
+  g_autofree char *name = tide_shell_word(pause->name);
+  return g_strdup_printf("the pause has no effect, because the configuration has no such %s; end it with 'tidemark "
+                         "resume --%s %s'",
+                         scope, scope, name);
+}
+
+/* Lists the pauses, and joins the texts of those that have an effect. */
+static void
+fill_pauses(const TidePipelineParts *parts, TideStatusOperator *shown)
+{
+  g_autoptr(GPtrArray) list = tide_pause_watch_list(parts->pause_watch);
+  g_autoptr(GString) paused = g_string_new(NULL);
+  GArray *pauses = shown->pauses = g_array_new(FALSE, TRUE, sizeof(TideStatusPause));
   g_array_set_clear_func(pauses, clear_pause);
   for (guint i = 0; i < list->len; i++) {
     TideOperatorPause *of = list->pdata[i];
@@ -102,10 +113,14 @@ list_pauses(TidePauseWatch *watch)
                              .name = of->scope != TIDE_SCOPE_EVERYTHING ? g_strdup(of->name) : NULL,
                              .reason = *of->reason != '\0' ? g_strdup(of->reason) : NULL,
                              .since_ms = of->since_ms,
-                             .until_ms = of->until_ms};
+                             .until_ms = of->until_ms,
+                             .no_effect = why_no_effect(parts->options.config, of)};
     g_array_append_val(pauses, pause);
+    g_autofree char *text = tide_operator_pause_describe(of);
+    if (pause.no_effect == NULL)
+      g_string_append_printf(paused, "%s%s", paused->len > 0 ? "; " : "", text);
   }
-  return pauses;
+  shown->paused = paused->len > 0 ? g_strdup(paused->str) : NULL;
 }
 
 void
@@ -124,8 +139,7 @@ tide_pipeline_status_fill(const TidePipelineParts *parts, TideStatus *status)
   status->kafka.in_flight_messages = (gint64)MAX(before, tide_pipeline_parts_in_flight(parts));
   status->gateways = tide_gateways_view(parts->gateways);
   status->operator.is_paced = tide_lanes_state(parts->lanes).is_paced;
-  status->operator.paused = tide_pause_watch_describe(parts->pause_watch);
-  status->operator.pauses = list_pauses(parts->pause_watch);
+  fill_pauses(parts, &status->operator);
   status->dead_letters.location = topic != NULL ? g_strdup(topic) : tide_dead_letter_queue_file_path(config);
   status->dead_letters.blocked = tide_dead_letter_queue_stall_text(parts->dead_letters);
   status->dead_letters.has_too_many = tide_dead_letter_queue_has_too_many_racy(parts->dead_letters);
@@ -342,11 +356,10 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
   add_lists(&facts, status);
   for (guint i = 0; i < status->regions->len; i++)
     add_region(&facts, &g_array_index(status->regions, TideStatusRegion, i), &failing, &full);
-  TideBottleneckVerdict limit = tide_bottleneck_judge(&facts), restart = tide_restart_judge(&facts),
-                        hot = judge_hot_region(status);
+  TideBottleneckVerdict limit = tide_bottleneck_judge(&facts);
   status->bottleneck = (TideStatusBottleneck){.limit = tide_limit_name(limit.limit), .why = limit.why};
-  status->restart = (TideStatusRestart){.is_clean = restart.is_good, .why = restart.why};
-  status->hot_region = (TideStatusHotRegion){.found = hot.is_good, .why = hot.why};
+  status->restart = tide_restart_judge(&facts);
+  status->hot_region = judge_hot_region(status);
 }
 
 /* ---- as gauges ---- */
@@ -368,5 +381,5 @@ tide_verdict_metrics_update(const TideVerdictMetrics *verdicts, const TideStatus
 {
   for (TideLimit limit = TIDE_LIMIT_KAFKA; limit < TIDE_N_LIMITS; limit++)
     tide_gauge_set(verdicts->limited_by[limit], strcmp(status->bottleneck.limit, tide_limit_name(limit)) == 0);
-  tide_gauge_set(verdicts->restart_is_good, status->restart.is_clean ? 1 : 0);
+  tide_gauge_set(verdicts->restart_is_good, status->restart.is_good ? 1 : 0);
 }

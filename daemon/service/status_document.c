@@ -66,15 +66,15 @@ static const Field bottleneck_fields[] = {
 };
 
 static const Field restart_fields[] = {
-    {"clean", FLAG(TideStatusRestart, is_clean),
+    {"clean", FLAG(TideBottleneckVerdict, is_good),
      "A stop would be quick and leave nothing to be written twice. No message is lost in either case"},
-    {"why", TEXT(TideStatusRestart, why), "What is in flight, and what delays it"},
+    {"why", TEXT(TideBottleneckVerdict, why), "What is in flight, and what delays it"},
 };
 
 static const Field hot_region_fields[] = {
-    {"found", FLAG(TideStatusHotRegion, found),
+    {"found", FLAG(TideBottleneckVerdict, is_good),
      "One region receives several times the average of the other regions of its table"},
-    {"why", TEXT(TideStatusHotRegion, why), "The region with the most rows, and its share"},
+    {"why", TEXT(TideBottleneckVerdict, why), "The region with the most rows, and its share"},
 };
 
 static const Field pause_fields[] = {
@@ -83,6 +83,8 @@ static const Field pause_fields[] = {
     {"reason", TEXT(TideStatusPause, reason), "Reason given to `tidemark pause`; null: none"},
     {"since", TIME(TideStatusPause, since_ms), "Start of the pause"},
     {"until", TIME(TideStatusPause, until_ms), "End of the pause; null: it lasts until `tidemark resume`"},
+    {"no_effect", TEXT(TideStatusPause, no_effect),
+     "Why the pause has no effect, and the command that ends it; null: it has one"},
 };
 
 static const Field kafka_fields[] = {

@@ -8,6 +8,7 @@
 #include "dead_letters/dead_letter_reasons.h"
 #include "gateway/gateways.h"
 #include "kafka/kafka_watch.h"
+#include "service/bottleneck.h"
 #include "util/bytes.h"
 #include "write/lanes.h"
 
@@ -29,7 +30,7 @@ typedef struct TideStatusKafka {
 } TideStatusKafka;
 
 typedef struct TideStatusTable {
-  TideLoad load;
+  TideLoad load;    /* first, as in TideStatusRegion: all that is owned, for tide_load_clear() */
   const char *name; /* borrowed */
   gint64 regions;   /* 0: unknown */
   gint64 memory_bytes;
@@ -48,11 +49,12 @@ typedef struct TideStatusPause {
   char *reason;      /* owned; NULL: none was given */
   gint64 since_ms;
   gint64 until_ms; /* 0: until it is resumed */
+  char *no_effect; /* owned; NULL: it has one */
 } TideStatusPause;
 
 typedef struct TideStatusOperator {
   GArray *pauses;    /* owned (element-type TideStatusPause) */
-  char *paused;      /* owned: summary of the pauses; NULL: there are none. Not in the document */
+  char *paused;      /* owned: summary of those that have an effect; NULL: none has. Not in the document */
   gboolean is_paced; /* rows wait for limits.rows_per_second. Not in the document */
 } TideStatusOperator;
 
@@ -90,16 +92,6 @@ typedef struct TideStatusBottleneck {
   char *why;         /* owned */
 } TideStatusBottleneck;
 
-typedef struct TideStatusRestart {
-  gboolean is_clean;
-  char *why; /* owned */
-} TideStatusRestart;
-
-typedef struct TideStatusHotRegion {
-  gboolean found;
-  char *why; /* owned */
-} TideStatusHotRegion;
-
 /* The last reload of the configuration. */
 typedef struct TideStatusReload {
   const char *result;  /* literal: "none", "applied", "failed" */
@@ -120,8 +112,8 @@ typedef struct TideStatus {
   char *reason; /* owned: why not; NULL: it is both */
   char *line;   /* owned */
   TideStatusBottleneck bottleneck;
-  TideStatusRestart restart;
-  TideStatusHotRegion hot_region;
+  TideBottleneckVerdict restart;
+  TideBottleneckVerdict hot_region;
   TideStatusOperator operator;
   TideStatusKafka kafka;
   GArray *partitions; /* owned (element-type TidePartitionView), like those below */

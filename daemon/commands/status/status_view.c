@@ -510,7 +510,8 @@ print_troubles(FILE *stream, TideStatusReader *status)
 {
   static const struct {
     const char *list, *name, *detail, *text, *label;
-  } troubles[] = {{"partitions", "topic", "partition", "halted", "Trouble"},
+  } troubles[] = {{"pauses", "scope", "name", "no_effect", "Pause"},
+                  {"partitions", "topic", "partition", "halted", "Trouble"},
                   {"partitions", "topic", "partition", "commit_deferred", "Deferred"},
                   {"tables", "name", NULL, "suspended", "Suspended"},
                   {"regions", "table", "start_key", "error", "Trouble"},

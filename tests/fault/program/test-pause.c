@@ -109,6 +109,26 @@ PIPELINE_TEST("/pause/a-table")
   remove_directory(directory);
 }
 
+/* The file `paused` outlasts configurations: a table of an earlier one delays nothing, and status says so. */
+PIPELINE_TEST("/pause/a-table-that-the-configuration-lacks")
+{
+  g_autofree char *directory = new_directory(), *path = g_build_filename(directory, "paused", NULL);
+  g_assert_true(g_file_set_contents(path, "[table GONE]\nreason=\nsince_ms=1764468000000\n", -1, NULL));
+  g_auto(DaemonProcess) daemon = start(fixture, directory, SERVICE);
+  pipeline_produce_mixture(fixture, N_STEPS);
+  pipeline_fixture_wait_all_committed(fixture);
+  g_autofree char *status = WAIT_STATUS(
+      &daemon, "\"no_effect\":\"the pause has no effect, because the configuration has no such table; end it "
+               "with 'tidemark resume --table GONE'\"");
+  assert_silent(status, "\"limit\":\"paused\"");
+  g_autofree char *resumed = run_pause(&daemon, directory, "resume --table GONE");
+  assert_prints(resumed, "table 'GONE' is resumed; it was paused at ");
+  g_free(WAIT_STATUS(&daemon, "\"pauses\":[],\"kafka\""));
+  daemon_process_stop(&daemon);
+  pipeline_assert_tables(fixture, N_STEPS);
+  remove_directory(directory);
+}
+
 /* Of a paused topic nothing is read. A pattern matches names that Kafka does not have, and the file could not hold. */
 PIPELINE_TEST("/pause/a-topic-of-a-pattern")
 {
