@@ -261,15 +261,6 @@ load_qualifier(EntryLoad *it)
     g_array_append_val(it->table->qualifiers, parts);
 }
 
-static void
-refuse_option(EntryLoad *it, const char *option, const char *reason)
-{
-  const TideYamlNode *node = tide_yaml_get(it->node, option);
-
-  if (node != NULL)
-    tide_load_error(it->load, node, "'%s.%s' has no effect %s: remove it", it->path, option, reason);
-}
-
 static gboolean
 takes_unnamed_fields(const TideColumnRule *rule)
 {
@@ -284,6 +275,7 @@ takes_unnamed_fields(const TideColumnRule *rule)
 static void
 check_entry(EntryLoad *it)
 {
+  static const char *const of_names[] = {"case", "strip_spaces", "prefix", "strip_prefix"};
   const TideYamlNode *qualifier = tide_yaml_get(it->node, "qualifier");
   const TideYamlNode *key_fields = tide_yaml_get(it->node, "key_fields");
   gboolean is_packed = it->rule.packing != TIDE_PACK_NONE;
@@ -294,7 +286,8 @@ check_entry(EntryLoad *it)
                     "'%s.key_fields' only applies to 'from: \"*\"' and patterns: named fields are always included",
                     it->path);
   if (is_packed)
-    refuse_option(it, "encode", "with 'pack', where the packed format distinguishes numbers from texts");
+    tide_load_refuse_option(it->load, it->path, it->node, "encode",
+                            "with 'pack', where the packed format distinguishes numbers from texts");
   if (it->rule.qualifier == NULL || !it->is_named_by_parts || is_packed)
     return;
   if (takes_several)
@@ -302,10 +295,8 @@ check_entry(EntryLoad *it)
                     "'%s.qualifier' gives several fields the same column: add { name: true } to it, or pack the fields "
                     "into one cell ('pack: json')",
                     it->path);
-  refuse_option(it, "case", "on a 'qualifier' without { name: true }");
-  refuse_option(it, "strip_spaces", "on a 'qualifier' without { name: true }");
-  refuse_option(it, "prefix", "on a 'qualifier' without { name: true }");
-  refuse_option(it, "strip_prefix", "on a 'qualifier' without { name: true }");
+  for (gsize i = 0; i < G_N_ELEMENTS(of_names); i++)
+    tide_load_refuse_option(it->load, it->path, it->node, of_names[i], "on a 'qualifier' without { name: true }");
 }
 
 /* The encoding and name of single items, which must not contradict their entry. */

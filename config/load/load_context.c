@@ -50,6 +50,16 @@ tide_load_got_error(TideLoad *load, const TideYamlNode *node, const char *format
                           got);
 }
 
+void
+tide_load_refuse_option(TideLoad *load, const char *path, const TideYamlNode *mapping, const char *option,
+                        const char *reason)
+{
+  const TideYamlNode *node = tide_yaml_get(mapping, option);
+
+  if (!tide_yaml_is_null(node))
+    tide_load_error(load, node, "'%s.%s' has no effect %s: remove it", path, option, reason);
+}
+
 TideSourcePosition
 tide_load_position(const TideLoad *load, const char *path)
 {

@@ -30,6 +30,10 @@ typedef struct TideLoad {
 /* Adds an error that ends in the actual value: "TEXT, got 'x'". @node: (nullable) */
 void tide_load_got_error(TideLoad *load, const TideYamlNode *node, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+/* Adds an error if @mapping, which is at @path, sets @option, because that has no effect: "with 'pack'". */
+void tide_load_refuse_option(TideLoad *load, const char *path, const TideYamlNode *mapping, const char *option,
+                             const char *reason);
+
 /* Whether the file sets an option of the section @path. */
 gboolean tide_load_is_written(const TideLoad *load, const char *path);
 

@@ -14,9 +14,9 @@ check_field_options(TideLoad *load, const char *path, const TideYamlNode *node, 
                                         "case",  "strip_spaces", "reversed", "separator"};
 
   for (gsize i = 0; spec->value.form != TIDE_KEY_TEXT && i < G_N_ELEMENTS(of_text); i++)
-    tide_load_refuse_part_option(load, path, node, of_text[i], WITH_FORM);
+    tide_load_refuse_option(load, path, node, of_text[i], WITH_FORM);
   if (spec->value.form == TIDE_KEY_TEXT && spec->width_bytes > 0)
-    tide_load_refuse_part_option(load, path, node, "separator", "with 'width', which determines where the value ends");
+    tide_load_refuse_option(load, path, node, "separator", "with 'width', which determines where the value ends");
 }
 
 static void
@@ -174,11 +174,11 @@ tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, 
     g_ptr_array_add(load->zones, spec->moment.zone);
   }
   if (!uses_zone)
-    tide_load_refuse_part_option(
+    tide_load_refuse_option(
         load, path, node, "zone",
         "with a number since 1970, which is the same in every zone; use it with a pattern, 'cut' or 'since'");
   for (gsize i = 0; spec->moment.pattern != NULL && i < G_N_ELEMENTS(of_numbers); i++)
-    tide_load_refuse_part_option(load, path, node, of_numbers[i], "with a pattern; use it with a number");
+    tide_load_refuse_option(load, path, node, of_numbers[i], "with a pattern; use it with a number");
   if (spec->binary)
-    tide_load_refuse_part_option(load, path, node, "drop", "with 'binary', which has no digits");
+    tide_load_refuse_option(load, path, node, "drop", "with 'binary', which has no digits");
 }

@@ -83,16 +83,6 @@ load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartS
   spec->digest.n_of = n;
 }
 
-void
-tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNode *part, const char *option,
-                             const char *reason)
-{
-  const TideYamlNode *node = tide_yaml_get(part, option);
-
-  if (node != NULL)
-    tide_load_error(load, node, "'%s.%s' has no effect %s: remove it", path, option, reason);
-}
-
 static void
 load_hashed_field(TideLoad *load, const TideYamlNode *node, TideKeyPartSpec *spec)
 {
@@ -175,7 +165,7 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
     const TideYamlNode *alphabet = tide_yaml_get(node, "alphabet");
     g_autofree char *alphabet_path = g_strconcat(path, ".alphabet", NULL);
     if (spec->digest.by_number)
-      tide_load_refuse_part_option(load, path, node, "hash", "with 'by: number', which uses no hash");
+      tide_load_refuse_option(load, path, node, "hash", "with 'by: number', which uses no hash");
     if (alphabet != NULL && tide_load_bytes(load, alphabet_path, alphabet, &spec->digest.alphabet) &&
         spec->digest.alphabet.len == 0)
       tide_load_error(load, alphabet, "'%s' is empty: remove it to use digits", alphabet_path);

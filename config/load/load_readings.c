@@ -310,17 +310,15 @@ tide_load_readings(TideLoad *load, const char *path, const TideYamlNode *node, T
     check_csv(&it);
   if ((tide_format_of(it.decode)->takes & TIDE_TAKES_STRUCTURE) != 0)
     check_layout(&it);
-  for (gsize i = 0; i < G_N_ELEMENTS(choosy); i++) {
-    const TideYamlNode *option = tide_yaml_get(node, choosy[i].option);
-    if (!tide_yaml_is_null(option) && !tide_load_format_takes(it.decode->format, choosy[i].option))
-      tide_load_error(load, option, "'%s.%s' has no effect with 'format: %s': remove it", path, choosy[i].option,
-                      tide_config_format_name(it.decode->format));
-  }
+  const char *format = tide_config_format_name(it.decode->format);
+  g_autofree char *with_format = g_strdup_printf("with 'format: %s'", format);
+  for (gsize i = 0; i < G_N_ELEMENTS(choosy); i++)
+    if (!tide_load_format_takes(it.decode->format, choosy[i].option))
+      tide_load_refuse_option(load, path, node, choosy[i].option, with_format);
   for (char **word = it.decode->fields.null_values; word != NULL && *word != NULL; word++)
     it.decode->fields.nan_is_null |= strcmp(*word, "NaN") == 0;
   g_autofree char *fields_path = g_strconcat(path, ".fields", NULL);
   tide_load_fields(load, fields_path, tide_yaml_get(node, "fields"), it.decode);
-  const char *format = tide_config_format_name(it.decode->format);
   if (!tide_format_is_built_in(it.decode->format))
     readings_error(&it, "format",
                    "'%s.format: %s' is not supported by this build, which lacks %s: use a build that has it (see "

@@ -36,10 +36,6 @@ const TideYamlNode *tide_load_part_node(const TidePartList *parts, gsize index);
 void tide_load_field_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec);
 void tide_load_time_part(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec);
 
-/* Adds an error if an option of a part is set that has no effect with the others. */
-void tide_load_refuse_part_option(TideLoad *load, const char *path, const TideYamlNode *part, const char *option,
-                                  const char *reason);
-
 /* Reads a row key; NULL if it has errors. */
 TideRowKey *tide_load_key(TideLoad *load, const char *path, const TidePartList *parts);
 

@@ -72,7 +72,6 @@ void
 tide_load_table_name(TideTableLoad *it)
 {
   const char *text = it->table->name;
-  const TideYamlNode *zone = tide_yaml_get(it->node, "name_zone");
   g_autofree char *shown = tide_problem_quote(text);
   g_autoptr(GError) error = NULL;
   g_auto(DatedName) name = {0};
@@ -87,10 +86,9 @@ tide_load_table_name(TideTableLoad *it)
 
   if (!is_good)
     tide_load_error(it->load, it->key_node, "'%s' %s", shown, error->message);
-  if (!is_dated && !tide_yaml_is_null(zone))
-    tide_load_error(it->load, zone,
-                    "'%s.name_zone' has no effect on a name without a date, such as SENSOR_{yyyyMMdd}: remove it",
-                    it->path);
+  if (!is_dated)
+    tide_load_refuse_option(it->load, it->path, it->node, "name_zone",
+                            "on a name without a date, such as SENSOR_{yyyyMMdd}");
   if (is_dated && it->table->latest != TIDE_LATEST_NONE)
     tide_load_error(it->load, it->key_node,
                     "'%s' is a latest table with a date in its name, which would spread the newest values over several "

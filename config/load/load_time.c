@@ -42,13 +42,10 @@ position_of(const TimeLoad *it, const char *option)
   return position_of(it, outer);
 }
 
-/* An option without effect would be misleading. */
 static void
 refuse_option(TimeLoad *it, const char *option, const char *reason)
 {
-  if (is_given(it, option))
-    tide_problems_add_error(it->load->problems, position_of(it, option), "'%s.%s' has no effect %s: remove it",
-                            it->path, option, reason);
+  tide_load_refuse_option(it->load, it->path, it->node, option, reason);
 }
 
 static void
