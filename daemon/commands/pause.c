@@ -130,7 +130,7 @@ add_pause(const PauseOptions *options, GPtrArray *pauses, TidePauseScope scope, 
   gint64 since_ms = options->now_ms;
   for (guint i = pauses->len; i-- > 0;) {
     const TideOperatorPause *before = pauses->pdata[i];
-    if (before->scope != scope || strcmp(before->name, name) != 0)
+    if (!tide_operator_pause_is_of(before, scope, name))
       continue;
     since_ms = before->since_ms;
     g_ptr_array_remove_index(pauses, i);
@@ -170,7 +170,7 @@ end_pause(const PauseOptions *options, GPtrArray *pauses, TidePauseScope scope, 
   gboolean is_any = FALSE;
   for (guint i = pauses->len; i-- > 0;) {
     const TideOperatorPause *pause = pauses->pdata[i];
-    if (scope != TIDE_SCOPE_EVERYTHING && (pause->scope != scope || strcmp(pause->name, name) != 0))
+    if (scope != TIDE_SCOPE_EVERYTHING && !tide_operator_pause_is_of(pause, scope, name))
       continue;
     is_any = TRUE;
     print_resumed(pause);
@@ -203,6 +203,8 @@ run_resume(TideCommandCall *call, GError **error)
   return change_file(call, options->topics->len + options->tables->len == 0, end_pause, error);
 }
 
+#define UNREADABLE_PAUSES "the file of pauses is damaged: 'tidemark resume' removes it"
+
 #define WHAT_OPTIONS                                                                                                   \
   {"topic", "NAME", TIDE_LIST(PauseOptions, topics), "topic; repeatable"},                                             \
       {"table", "NAME", TIDE_LIST(PauseOptions, tables), "table; repeatable"},                                         \
@@ -223,7 +225,9 @@ static const TideOption resume_options[] = {WHAT_OPTIONS};
 const TideCommand tide_command_pause = {
     .name = "pause",
     .summary = "Stops reading a topic or writing to a table, or both for everything, until it is resumed.",
-    .exits = {{TIDE_EXIT_UNAVAILABLE, "there is no such state directory"}, {TIDE_EXIT_CONFIG}},
+    .exits = {{TIDE_EXIT_DATA, UNREADABLE_PAUSES},
+              {TIDE_EXIT_UNAVAILABLE, "there is no such state directory"},
+              {TIDE_EXIT_CONFIG}},
     .details =
         "Without --topic and --table, everything is paused: nothing is read from Kafka or sent to HBase. A paused\n"
         "topic is not read. Rows of a paused table wait in memory; when they fill the table's share, the partitions\n"
@@ -244,7 +248,8 @@ const TideCommand tide_command_pause = {
 const TideCommand tide_command_resume = {
     .name = "resume",
     .summary = "Ends pauses that 'tidemark pause' started.",
-    .exits = {{TIDE_EXIT_UNAVAILABLE, "there is no such state directory"}},
+    .exits = {{TIDE_EXIT_DATA, "with --topic or --table: " UNREADABLE_PAUSES},
+              {TIDE_EXIT_UNAVAILABLE, "there is no such state directory"}},
     .details = "Without --topic and --table, every pause ends.\n"
                "\n"
                "Examples:\n"

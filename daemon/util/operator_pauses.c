@@ -35,6 +35,12 @@ tide_operator_pause_free(TideOperatorPause *pause)
   g_free(pause);
 }
 
+gboolean
+tide_operator_pause_is_of(const TideOperatorPause *pause, TidePauseScope scope, const char *name)
+{
+  return pause->scope == scope && strcmp(pause->name, name) == 0;
+}
+
 /* (transfer full) */
 static GPtrArray *
 pauses_new(void)
@@ -128,8 +134,10 @@ tide_operator_pauses_write(const char *directory, const GPtrArray *pauses, GErro
   }
   gsize len;
   g_autofree char *content = g_key_file_to_data(file, &len, NULL);
+  g_autoptr(GError) problem = NULL;
   if (pauses->len > 0)
-    return g_file_set_contents_full(path, content, (gssize)len, G_FILE_SET_CONTENTS_CONSISTENT, 0644, error);
+    return g_file_set_contents_full(path, content, (gssize)len, G_FILE_SET_CONTENTS_CONSISTENT, 0644, &problem) ||
+           tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, problem->message);
   if (g_unlink(path) == 0 || errno == ENOENT)
     return TRUE;
   return tide_fail(error, TIDE_ERROR_IO, "cannot remove '%s': %s", path, g_strerror(errno));
@@ -237,10 +245,8 @@ tide_pause_watch_has(TidePauseWatch *watch, TidePauseScope scope, const char *na
   if (watch == NULL)
     return FALSE;
   tide_mutex_lock(&watch->lock);
-  for (guint i = 0; !is_found && i < watch->pauses->len; i++) {
-    const TideOperatorPause *pause = watch->pauses->pdata[i];
-    is_found = pause->scope == scope && strcmp(pause->name, name) == 0;
-  }
+  for (guint i = 0; !is_found && i < watch->pauses->len; i++)
+    is_found = tide_operator_pause_is_of(watch->pauses->pdata[i], scope, name);
   tide_mutex_unlock(&watch->lock);
   return is_found;
 }

@@ -28,6 +28,9 @@ TideOperatorPause *tide_operator_pause_new(TidePauseScope scope, const char *nam
                                            gint64 until_ms);
 void tide_operator_pause_free(TideOperatorPause *pause);
 
+/* TRUE if @pause is of that topic or table, or of everything. */
+gboolean tide_operator_pause_is_of(const TideOperatorPause *pause, TidePauseScope scope, const char *name);
+
 /* "table 'METRIC' is paused since 2026-11-30T01:50:00.000Z until ...: reason". (transfer full) */
 char *tide_operator_pause_describe(const TideOperatorPause *pause);
 
