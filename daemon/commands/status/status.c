@@ -128,7 +128,7 @@ const TideCommand tide_command_status = {
     .summary = "Shows the state of a running daemon: lag, tables, regions, gateways, dead letters.",
     .exits = {{TIDE_EXIT_OK, "the daemon is ready and healthy"},
               {TIDE_EXIT_FINDINGS, "the daemon is not ready, or not healthy"},
-              {TIDE_EXIT_DATA, "the daemon requires authentication"},
+              {TIDE_EXIT_DATA, "the daemon requires authentication, or what answers is not tidemark"},
               {TIDE_EXIT_UNAVAILABLE, "the daemon does not answer"},
               {TIDE_EXIT_CONFIG}},
     .details = "The command queries the address in service.http of the configuration.\n"

@@ -21,6 +21,8 @@ run_pause_for_code(const DaemonProcess *daemon, const char *directory, const cha
   int status = 0;
   g_assert_true(g_spawn_command_line_sync(line, &output, NULL, &status, NULL));
   g_assert_cmpint(WEXITSTATUS(status), ==, code);
+  if (code != 0)
+    assert_help_names_exit(words, code);
   return output;
 }
 
@@ -163,6 +165,8 @@ PIPELINE_TEST("/pause/unreadable-file-and-end")
   daemon_process_wait_log(&daemon, "[pauses-unreadable]");
   g_free(WAIT_STATUS(&daemon, "\"pauses\":[\"operator\"]"));
   g_assert_cmpuint(fake_hbase_row_count(fixture->hbase, "METRIC"), ==, 0);
+  g_free(run_pause_for_code(&daemon, directory, "pause --table METRIC", 65));
+  g_free(run_pause_for_code(&daemon, directory, "resume --table METRIC", 65));
   g_autofree char *resumed = run_pause(&daemon, directory, "resume");
   assert_prints(resumed, "nothing is paused\n");
   g_free(run_pause(&daemon, directory, "pause --until +5s"));

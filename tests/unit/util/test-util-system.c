@@ -771,7 +771,20 @@ TEST("/operator-pauses/unreadable-file")
   g_assert_cmpint(mkfifo(path, 0600), ==, 0); /* whose opening would wait for a writer */
   g_assert_null(tide_operator_pauses_read(directory, &error));
   g_assert_nonnull(strstr(error->message, "it is not a file"));
-  tide_log_set_level(TIDE_LOG_INFO);
+  g_clear_error(&error);
+  /* A directory in its place cannot be replaced, nor removed: a failure of this host, and none of tidemark. */
   g_assert_cmpint(g_unlink(path), ==, 0);
+  g_assert_cmpint(g_mkdir(path, 0700), ==, 0);
+  for (guint n = 0; n < 2; n++) {
+    g_autoptr(GPtrArray) pauses = g_ptr_array_new_with_free_func((GDestroyNotify)tide_operator_pause_free);
+    if (n > 0)
+      g_ptr_array_add(pauses, tide_operator_pause_new(TIDE_SCOPE_EVERYTHING, "", "", 1, 0));
+    g_assert_false(tide_operator_pauses_write(directory, pauses, &error));
+    g_assert_error(error, TIDE_ERROR, TIDE_ERROR_IO);
+    g_assert_nonnull(strstr(error->message, path));
+    g_clear_error(&error);
+  }
+  tide_log_set_level(TIDE_LOG_INFO);
+  g_assert_cmpint(g_rmdir(path), ==, 0);
   g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
