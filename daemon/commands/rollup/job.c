@@ -37,7 +37,7 @@ typedef struct Job {
 typedef struct Worker {
   Job *job;
   TideGatewaySession *session; /* owned */
-  TideRollupRange *range;      /* its keys are read-only, the rest under lock */
+  TideRollupRange *range;      /* under lock */
   TideRangeReader *reader;     /* owned */
   const TideResultRow *row;    /* the reader's next; NULL at the end */
   TideBuffer last_row;
@@ -46,7 +46,7 @@ typedef struct Worker {
   TideBuffer puts; /* of the current call */
   guint32 n_puts;
   TideBuffer prefix;
-  TideRollupCounts counts; /* since the mark */
+  TideRollupCounts counts; /* of the current page */
   gint64 progress_us;
 } Worker;
 
@@ -76,17 +76,14 @@ wait_until(Job *job, gint64 until_us)
   return goes_on;
 }
 
-/* Returns the next unfinished range; NULL at the end. */
+/* Returns the next range; NULL at the end. */
 static TideRollupRange *
 take_range(Job *job)
 {
   GArray *ranges = job->options->marks->ranges;
-  TideRollupRange *range = NULL;
   tide_mutex_lock(&job->lock);
-  while (range == NULL && job->next_range < ranges->len && job->error == NULL) {
-    TideRollupRange *candidate = &g_array_index(ranges, TideRollupRange, job->next_range++);
-    range = candidate->done ? NULL : candidate;
-  }
+  gboolean is_any = job->error == NULL && job->next_range < ranges->len;
+  TideRollupRange *range = is_any ? &g_array_index(ranges, TideRollupRange, job->next_range++) : NULL;
   tide_mutex_unlock(&job->lock);
   return range;
 }
@@ -180,7 +177,8 @@ static gboolean
 finish_page(Worker *worker)
 {
   Job *job = worker->job;
-  TideRollupRange *range = worker->range;
+  TideRollupMarks *marks = job->options->marks;
+  TideBuffer *start = &worker->range->keys.start;
   gint64 now_us = tide_now_us();
   tide_mutex_lock(&job->lock);
   gint64 due_us = now_us + tide_pace_wait_us(&job->pace, now_us);
@@ -190,11 +188,12 @@ finish_page(Worker *worker)
     return FALSE;
   tide_mutex_lock(&job->lock);
   if (worker->counts.rows > 0) {
-    tide_buffer_set(&range->mark, tide_buffer_bytes(&worker->last_row));
+    tide_buffer_set(start, tide_buffer_bytes(&worker->last_row));
+    tide_buffer_append_byte(start, 0); /* the first key after it */
   }
-  range->counts.rows += worker->counts.rows;
-  range->counts.cells += worker->counts.cells;
-  range->done = worker->row == NULL;
+  marks->counts.rows += worker->counts.rows;
+  marks->counts.cells += worker->counts.cells;
+  worker->range->done = worker->row == NULL;
   tide_mutex_unlock(&job->lock);
   worker->counts = (TideRollupCounts){0};
   worker->progress_us = tide_now_us();
@@ -220,17 +219,10 @@ work_through(Worker *worker)
   return FALSE;
 }
 
-/* Continues after the mark. */
 static gboolean
 work_on_range(Worker *worker, TideRollupRange *range)
 {
   const TideRollupOptions *of = worker->job->options;
-  const TideBuffer *mark = &range->mark;
-  TideKeyRange keys = {0};
-  tide_buffer_append_bytes(&keys.start, tide_buffer_bytes(mark->len > 0 ? mark : &range->keys.start));
-  if (mark->len > 0)
-    tide_buffer_append_byte(&keys.start, 0); /* the first key after it */
-  tide_buffer_append_bytes(&keys.stop, tide_buffer_bytes(&range->keys.stop));
   TideGatewayTable table = {.session = worker->session, .name = of->count_only ? of->marks->target : of->marks->source};
   TideRangeReaderOptions options = {
       .scan = tide_gateway_table_scan,
@@ -241,11 +233,10 @@ work_on_range(Worker *worker, TideRollupRange *range)
       .page_bytes = PAGE_BYTES,
   };
   worker->range = range;
-  worker->reader = tide_range_reader_new(&keys, &options);
+  worker->reader = tide_range_reader_new(&range->keys, &options);
   worker->progress_us = tide_now_us();
   gboolean done = work_through(worker);
   g_clear_pointer(&worker->reader, tide_range_reader_free);
-  tide_key_range_clear(&keys);
   return done;
 }
 
@@ -287,7 +278,7 @@ watch(Job *job)
       (void)tide_cond_wait_until(&job->changed, &job->lock, now_us + LOOK_INTERVAL_US);
     is_running = job->running > 0;
     now_us = tide_now_us();
-    guint64 rows = tide_rollup_marks_count(options->marks).rows;
+    guint64 rows = options->marks->counts.rows;
     if (*options->stop != 0 && is_running)
       tide_fail(&error, TIDE_ERROR_CANCELLED, "stopped before everything was done");
     else if (now_us >= save_us && tide_rollup_marks_save(options->marks, options->marks_path, &error))

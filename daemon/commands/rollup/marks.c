@@ -1,5 +1,5 @@
-/* The progress of a rollup: its ranges of row keys, and the last row of each that HBase has acknowledged. Stored in a
- * file, so that a killed rollup continues; without the file it starts again, which only costs time. */
+/* The progress of a rollup: the ranges of row keys that HBase has not acknowledged yet, and the counts of the others.
+ * Stored in a file, so that a killed rollup continues; without the file it starts again, which only costs time. */
 #include "commands/rollup/rollup.h"
 #include "util/error.h"
 
@@ -7,14 +7,12 @@
 
 /* The file is a GKeyFile with one group for the rollup and one for each range. Row keys are hexadecimal. */
 #define GROUP "rollup"
-#define VERSION 1
+#define VERSION 2
 
 static void
 clear_range(gpointer data)
 {
-  TideRollupRange *range = data;
-  tide_key_range_clear(&range->keys);
-  tide_buffer_clear_memory(&range->mark);
+  tide_key_range_clear(&((TideRollupRange *)data)->keys);
 }
 
 TideRollupMarks *
@@ -51,66 +49,7 @@ tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop)
   g_array_append_val(marks->ranges, range);
 }
 
-TideRollupMarks *
-tide_rollup_marks_anew(const TideRollupMarks *marks)
-{
-  TideRollupMarks *anew = tide_rollup_marks_new(marks->source, marks->target, marks->from_ms, marks->to_ms);
-  anew->cluster = g_strdup(marks->cluster);
-  for (guint i = 0; i < marks->ranges->len; i++) {
-    const TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, i).keys;
-    tide_rollup_marks_add(anew, tide_buffer_bytes(&keys->start), tide_buffer_bytes(&keys->stop));
-  }
-  return anew;
-}
-
-TideRollupCounts
-tide_rollup_marks_count(const TideRollupMarks *marks)
-{
-  TideRollupCounts counts = {0};
-  for (guint i = 0; i < marks->ranges->len; i++) {
-    const TideRollupCounts *range = &g_array_index(marks->ranges, TideRollupRange, i).counts;
-    counts.rows += range->rows;
-    counts.cells += range->cells;
-  }
-  return counts;
-}
-
-/* A range's row keys, in hex. */
-static const char *const key_names[] = {"start", "stop", "mark"};
-
-static TideBuffer *
-key_at(TideRollupRange *range, gsize i)
-{
-  TideBuffer *const keys[] = {&range->keys.start, &range->keys.stop, &range->mark};
-  return keys[i];
-}
-
-char *
-tide_rollup_marks_text(const TideRollupMarks *marks)
-{
-  g_autoptr(GKeyFile) file = g_key_file_new();
-  g_key_file_set_integer(file, GROUP, "version", VERSION);
-  g_key_file_set_string(file, GROUP, "source", marks->source);
-  g_key_file_set_string(file, GROUP, "target", marks->target);
-  if (marks->cluster != NULL)
-    g_key_file_set_string(file, GROUP, "cluster", marks->cluster);
-  g_key_file_set_int64(file, GROUP, "from_ms", marks->from_ms);
-  g_key_file_set_int64(file, GROUP, "to_ms", marks->to_ms);
-  g_key_file_set_boolean(file, GROUP, "done", marks->done);
-  g_key_file_set_uint64(file, GROUP, "ranges", marks->ranges->len);
-  for (guint i = 0; i < marks->ranges->len; i++) {
-    TideRollupRange *range = &g_array_index(marks->ranges, TideRollupRange, i);
-    g_autofree char *group = g_strdup_printf("range %u", i);
-    for (gsize k = 0; k < G_N_ELEMENTS(key_names); k++) {
-      g_autofree char *hex = tide_bytes_hex(tide_buffer_bytes(key_at(range, k)));
-      g_key_file_set_string(file, group, key_names[k], hex);
-    }
-    g_key_file_set_boolean(file, group, "done", range->done);
-    g_key_file_set_uint64(file, group, "rows", range->counts.rows);
-    g_key_file_set_uint64(file, group, "cells", range->counts.cells);
-  }
-  return g_key_file_to_data(file, NULL, NULL);
-}
+/* ---- reading ---- */
 
 /* Reads a value; the first fault is kept, and later calls do nothing. */
 static char *
@@ -125,31 +64,25 @@ read_number(GKeyFile *file, const char *group, const char *name, GError **fault)
   return *fault == NULL ? g_key_file_get_int64(file, group, name, fault) : 0;
 }
 
-static gboolean
-read_boolean(GKeyFile *file, const char *group, const char *name, GError **fault)
-{
-  return *fault == NULL && g_key_file_get_boolean(file, group, name, fault);
-}
-
+/* The row key @name of @group, in hex. */
 static void
-read_range(GKeyFile *file, const char *group, TideRollupRange *range, GError **fault)
+read_key(GKeyFile *file, const char *group, const char *name, TideBuffer *ret_key, GError **fault)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS(key_names); i++) {
-    g_autofree char *hex = read_text(file, group, key_names[i], fault);
-    if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), key_at(range, i)))
-      g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is not hexadecimal", key_names[i], group);
-  }
-  range->done = read_boolean(file, group, "done", fault);
-  range->counts.rows = (guint64)read_number(file, group, "rows", fault);
-  range->counts.cells = (guint64)read_number(file, group, "cells", fault);
+  g_autofree char *hex = read_text(file, group, name, fault);
+  if (hex != NULL && !tide_bytes_from_hex(hex, strlen(hex), ret_key))
+    g_set_error(fault, TIDE_ERROR, TIDE_ERROR_DATA, "'%s' of '%s' is not hexadecimal", name, group);
 }
 
 TideRollupMarks *
-tide_rollup_marks_read(const char *text, GError **error)
+tide_rollup_marks_load(const char *path, GError **error)
 {
   g_autoptr(GKeyFile) file = g_key_file_new();
   g_autoptr(GError) fault = NULL;
-  (void)g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, &fault);
+  if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &fault) && fault->domain == G_FILE_ERROR) {
+    if (!g_error_matches(fault, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+      g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", path, fault->message);
+    return NULL;
+  }
   gint64 version = read_number(file, GROUP, "version", &fault);
   if (fault == NULL && version != VERSION)
     g_set_error(&fault, TIDE_ERROR, TIDE_ERROR_DATA,
@@ -159,42 +92,63 @@ tide_rollup_marks_read(const char *text, GError **error)
   gint64 from_ms = read_number(file, GROUP, "from_ms", &fault), to_ms = read_number(file, GROUP, "to_ms", &fault);
   g_autoptr(TideRollupMarks) marks = tide_rollup_marks_new(source, target, from_ms, to_ms);
   marks->cluster = g_key_file_get_string(file, GROUP, "cluster", NULL);
-  marks->done = read_boolean(file, GROUP, "done", &fault);
+  marks->done = read_number(file, GROUP, "done", &fault) != 0;
+  marks->counts.rows = (guint64)read_number(file, GROUP, "rows", &fault);
+  marks->counts.cells = (guint64)read_number(file, GROUP, "cells", &fault);
   /* The first missing range ends the loop: a large number alone allocates nothing. */
   gint64 n_ranges = read_number(file, GROUP, "ranges", &fault);
   for (gint64 i = 0; i < n_ranges && fault == NULL; i++) {
     g_autofree char *group = g_strdup_printf("range %" G_GINT64_FORMAT, i);
     tide_rollup_marks_add(marks, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
-    read_range(file, group, &g_array_index(marks->ranges, TideRollupRange, marks->ranges->len - 1), &fault);
+    TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, marks->ranges->len - 1).keys;
+    read_key(file, group, "start", &keys->start, &fault);
+    read_key(file, group, "stop", &keys->stop, &fault);
   }
   if (fault == NULL)
     return g_steal_pointer(&marks);
-  g_set_error_literal(error, TIDE_ERROR, TIDE_ERROR_DATA, fault->message);
+  tide_fail(error, TIDE_ERROR_DATA, "'%s' contains no valid marks of a rollup (remove it to start again): %s", path,
+            fault->message);
   return NULL;
+}
+
+/* ---- writing ---- */
+
+static void
+set_key(GKeyFile *file, const char *group, const char *name, const TideBuffer *key)
+{
+  g_autofree char *hex = tide_bytes_hex(tide_buffer_bytes(key));
+  g_key_file_set_string(file, group, name, hex);
 }
 
 gboolean
 tide_rollup_marks_save(const TideRollupMarks *marks, const char *path, GError **error)
 {
+  g_autoptr(GKeyFile) file = g_key_file_new();
   g_autoptr(GError) cause = NULL;
-  g_autofree char *text = tide_rollup_marks_text(marks);
-  GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
-  return path == NULL || g_file_set_contents_full(path, text, -1, flags, 0600, &cause) ||
-         tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, cause->message);
-}
-
-TideRollupMarks *
-tide_rollup_marks_load(const char *path, GError **error)
-{
-  g_autofree char *text = NULL;
-  g_autoptr(GError) cause = NULL;
-  if (!g_file_get_contents(path, &text, NULL, &cause)) {
-    if (!g_error_matches(cause, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-      g_set_error(error, TIDE_ERROR, TIDE_ERROR_IO, "cannot read '%s': %s", path, cause->message);
-    return NULL;
+  guint n_ranges = 0;
+  if (path == NULL)
+    return TRUE;
+  g_key_file_set_integer(file, GROUP, "version", VERSION);
+  g_key_file_set_string(file, GROUP, "source", marks->source);
+  g_key_file_set_string(file, GROUP, "target", marks->target);
+  if (marks->cluster != NULL)
+    g_key_file_set_string(file, GROUP, "cluster", marks->cluster);
+  g_key_file_set_int64(file, GROUP, "from_ms", marks->from_ms);
+  g_key_file_set_int64(file, GROUP, "to_ms", marks->to_ms);
+  g_key_file_set_integer(file, GROUP, "done", marks->done ? 1 : 0);
+  g_key_file_set_uint64(file, GROUP, "rows", marks->counts.rows);
+  g_key_file_set_uint64(file, GROUP, "cells", marks->counts.cells);
+  for (guint i = 0; i < marks->ranges->len; i++) {
+    const TideRollupRange *range = &g_array_index(marks->ranges, TideRollupRange, i);
+    if (range->done)
+      continue;
+    g_autofree char *group = g_strdup_printf("range %u", n_ranges++);
+    set_key(file, group, "start", &range->keys.start);
+    set_key(file, group, "stop", &range->keys.stop);
   }
-  TideRollupMarks *marks = tide_rollup_marks_read(text, error);
-  if (marks == NULL)
-    g_prefix_error(error, "'%s' contains no valid marks of a rollup (remove it to start again): ", path);
-  return marks;
+  g_key_file_set_uint64(file, GROUP, "ranges", n_ranges);
+  g_autofree char *text = g_key_file_to_data(file, NULL, NULL);
+  GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
+  return g_file_set_contents_full(path, text, -1, flags, 0600, &cause) ||
+         tide_fail(error, TIDE_ERROR_IO, "cannot write '%s': %s", path, cause->message);
 }

@@ -40,8 +40,8 @@ typedef struct Rollup {
   char *target;             /* owned: the table's name */
   char *cluster;            /* owned: the cluster of both tables; NULL: unknown */
   char *marks_path;         /* owned; NULL: marks cannot be kept */
-  TideRollupMarks *marks;   /* owned */
-  gboolean was_resumed;     /* continues an interrupted run */
+  GPtrArray *regions;       /* owned (element-type TideRegion): of the source */
+  TideRollupMarks *marks;   /* owned; NULL before: nothing is known to be copied */
   gboolean was_copied;      /* according to the marks, an earlier run has copied this source into the target */
   const volatile int *stop; /* set by a signal */
 } Rollup;
@@ -52,6 +52,7 @@ clear_rollup(Rollup *rollup)
   g_free(rollup->target);
   g_free(rollup->cluster);
   g_free(rollup->marks_path);
+  g_clear_pointer(&rollup->regions, g_ptr_array_unref);
   tide_rollup_marks_free(rollup->marks);
 }
 
@@ -153,39 +154,41 @@ load_marks(Rollup *rollup, GError **error)
 /* ---- tables --------------------------------------------------------------------------------------------------------
  */
 
-/* One range for each region; fewer and narrower ones if the key begins with the time. */
-static gboolean
-plan_ranges(Rollup *rollup, const GPtrArray *regions, GError **error)
+/* Everything is to do: one range for each region; fewer and narrower ones if the key begins with the time. (transfer
+ * full) */
+static TideRollupMarks *
+plan_marks(const Rollup *rollup, GError **error)
 {
   TideReading nothing = {0};
   g_autoptr(GArray) ranges = tide_row_key_plan(rollup->source->key, &nothing, rollup->day.from_ms * TIDE_NS_PER_MS,
                                                rollup->day.to_ms * TIDE_NS_PER_MS, error);
   if (ranges == NULL)
-    return FALSE;
-  rollup->marks = tide_rollup_marks_new(rollup->source->name, rollup->target, rollup->day.from_ms, rollup->day.to_ms);
-  rollup->marks->cluster = g_strdup(rollup->cluster);
+    return NULL;
+  TideRollupMarks *marks =
+      tide_rollup_marks_new(rollup->source->name, rollup->target, rollup->day.from_ms, rollup->day.to_ms);
+  marks->cluster = g_strdup(rollup->cluster);
   for (guint i = 0; i < ranges->len; i++)
-    for (guint k = 0; k < regions->len; k++) {
+    for (guint k = 0; k < rollup->regions->len; k++) {
       const TideKeyRange *range = &g_array_index(ranges, TideKeyRange, i);
-      const TideRegion *region = regions->pdata[k];
+      const TideRegion *region = rollup->regions->pdata[k];
       TideBytes start = tide_buffer_bytes(&range->start), stop = tide_buffer_bytes(&range->stop);
       if (tide_bytes_compare(start, region->start_key) < 0)
         start = region->start_key;
       if (stop.len == 0 || (region->end_key.len > 0 && tide_bytes_compare(region->end_key, stop) < 0))
         stop = region->end_key;
       if (stop.len == 0 || tide_bytes_compare(start, stop) < 0)
-        tide_rollup_marks_add(rollup->marks, start, stop);
+        tide_rollup_marks_add(marks, start, stop);
     }
-  return TRUE;
+  return marks;
 }
 
 /* Created like the source, split at its regions. */
 static gboolean
-create_target(const Rollup *rollup, TideGatewaySession *session, const GPtrArray *regions, GError **error)
+create_target(const Rollup *rollup, TideGatewaySession *session, GError **error)
 {
   g_autoptr(GArray) splits = g_array_new(FALSE, FALSE, sizeof(TideBytes));
-  for (guint i = 1; i < regions->len; i++)
-    g_array_append_val(splits, ((const TideRegion *)regions->pdata[i])->start_key);
+  for (guint i = 1; i < rollup->regions->len; i++)
+    g_array_append_val(splits, ((const TideRegion *)rollup->regions->pdata[i])->start_key);
   TideTable target = *rollup->source;
   target.name = rollup->target;
   target.splits = splits;
@@ -279,55 +282,48 @@ prepare_tables(Rollup *rollup, GError **error)
     return FALSE;
   TideHBaseClient *client = tide_gateway_session_client(session);
   TideBytes name = tide_bytes_of_string(rollup->source->name);
-  g_autoptr(GPtrArray) regions =
-      tide_hbase_client_regions(client, name, tide_gateway_session_deadline_us(session), error);
-  if (regions == NULL)
+  rollup->regions = tide_hbase_client_regions(client, name, tide_gateway_session_deadline_us(session), error);
+  if (rollup->regions == NULL)
     return FALSE;
-  if (regions->len == 0)
+  if (rollup->regions->len == 0)
     return tide_fail(error, TIDE_ERROR_NOT_FOUND, "table '%s' does not exist in HBase", rollup->source->name);
-  if (!tide_hbase_client_check_whole(client, name, regions, error) || !find_target(rollup, session, error))
-    return FALSE;
-  rollup->was_resumed = rollup->marks != NULL;
-  return create_target(rollup, session, regions, error) &&
-         (rollup->marks != NULL || plan_ranges(rollup, regions, error));
+  return tide_hbase_client_check_whole(client, name, rollup->regions, error) && find_target(rollup, session, error) &&
+         create_target(rollup, session, error);
 }
 
 /* ---- work ----------------------------------------------------------------------------------------------------------
  */
 
-static TideRollupOptions
-job_options(const Rollup *rollup, TideRollupMarks *marks)
+/* @count_only: counts the day's cells in the target */
+static gboolean
+run_job(const Rollup *rollup, TideRollupMarks *marks, gboolean count_only, GError **error)
 {
-  return (TideRollupOptions){
+  TideRollupOptions options = {
       .config = rollup->config,
       .cluster = rollup->cluster,
       .marks = marks,
+      .marks_path = count_only ? NULL : rollup->marks_path,
+      .count_only = count_only,
       .threads = (guint32)rollup->options->threads,
+      .rate_rows_per_s = count_only ? 0 : rollup->options->rate_rows_per_s,
       .ttl_ms = rollup->source->ttl_ms, /* reads do not return it, but HBase counts it from the cells' time */
       .stall_timeout_us = rollup->options->stall_timeout_ms * TIDE_US_PER_MS,
       .stop = rollup->stop,
   };
-}
-
-static gboolean
-copy_day(const Rollup *rollup, GError **error)
-{
-  TideRollupOptions options = job_options(rollup, rollup->marks);
-  options.marks_path = rollup->marks_path;
-  options.rate_rows_per_s = rollup->options->rate_rows_per_s;
   return tide_rollup_job_run(&options, error);
 }
 
-/* Counts the day's cells in the target. */
+/* Counts the day's cells in the target. @ret_is_same: they are as many as the marks claim */
 static gboolean
-count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, GError **error)
+count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, gboolean *ret_is_same, GError **error)
 {
-  g_autoptr(TideRollupMarks) counting = tide_rollup_marks_anew(rollup->marks);
-  TideRollupOptions options = job_options(rollup, counting);
-  options.count_only = TRUE;
-  gboolean ok = tide_rollup_job_run(&options, error);
-  *ret_counts = tide_rollup_marks_count(counting);
-  return ok;
+  g_autoptr(TideRollupMarks) counting = plan_marks(rollup, error);
+  if (counting == NULL || !run_job(rollup, counting, TRUE, error))
+    return FALSE;
+  *ret_counts = counting->counts;
+  *ret_is_same =
+      counting->counts.rows == rollup->marks->counts.rows && counting->counts.cells == rollup->marks->counts.cells;
+  return TRUE;
 }
 
 /* "2,500 rows, 10,000 cells" (transfer full) */
@@ -338,69 +334,62 @@ counts_text(TideRollupCounts counts)
   return g_strdup_printf("%s, %s", rows, cells);
 }
 
-/* Prints the counts of both tables, and explains a difference. Returns: TRUE if they are equal. */
+/* Decides where the copy begins. The marks may be of a copy in another cluster, or of a table that was dropped and
+ * created again: if the target does not hold as much as they claim, everything is copied again. @ret_is_done: TRUE if
+ * nothing is left to do */
 static gboolean
-compare_counts(const Rollup *rollup, TideRollupCounts copied, TideRollupCounts counted)
+find_begin(Rollup *rollup, gboolean *ret_is_done, GError **error)
 {
-  g_autofree char *held = counts_text(counted), *expected = counts_text(copied);
-  gboolean is_same = copied.rows == counted.rows && copied.cells == counted.cells;
-  if (is_same)
-    printf("verified: HBase holds %s of that day in '%s'\n", held, rollup->target);
-  else
-    printf("DIFFERENT: HBase holds %s of that day in '%s', but %s were copied: there were late readings or other "
-           "writers; run it again with --refresh\n",
-           held, rollup->target, expected);
-  return is_same;
-}
-
-/* Checks whether the target holds as much as the marks claim. They may be of a copy in another cluster, or of a table
- * that was dropped and created again: then everything is copied again. */
-static gboolean
-check_done(Rollup *rollup, gboolean *ret_is_done, GError **error)
-{
-  TideRollupCounts copied = tide_rollup_marks_count(rollup->marks), counted;
-  if (!count_copy(rollup, &counted, error))
-    return FALSE;
-  *ret_is_done = counted.rows == copied.rows && counted.cells == copied.cells;
-  if (*ret_is_done)
-    return TRUE;
-  g_autofree char *found = tide_count_of(counted.rows, "row", NULL), *expected = tide_count_text(copied.rows);
-  printf("%s: it holds %s of the day, not the %s copied by an earlier run: copying from the beginning\n",
-         rollup->target, found, expected);
-  rollup->was_resumed = FALSE;
-  TideRollupMarks *anew = tide_rollup_marks_anew(rollup->marks);
-  tide_rollup_marks_free(rollup->marks);
-  rollup->marks = anew;
-  return TRUE;
+  TideRollupCounts counted;
+  *ret_is_done = FALSE;
+  if (rollup->marks != NULL && rollup->marks->done) {
+    if (!count_copy(rollup, &counted, ret_is_done, error))
+      return FALSE;
+    g_autofree char *found = tide_count_of(counted.rows, "row", NULL);
+    g_autofree char *expected = tide_count_text(rollup->marks->counts.rows);
+    if (*ret_is_done) {
+      printf("%s: the day %s is already copied; use --refresh to copy later readings\n", rollup->target,
+             rollup->day.name);
+      return TRUE;
+    }
+    printf("%s: it holds %s of the day, not the %s copied by an earlier run: copying from the beginning\n",
+           rollup->target, found, expected);
+    g_clear_pointer(&rollup->marks, tide_rollup_marks_free);
+  } else if (rollup->marks != NULL)
+    printf("%s: continuing an interrupted run\n", rollup->target);
+  fflush(stdout);
+  if (rollup->marks == NULL)
+    rollup->marks = plan_marks(rollup, error);
+  return rollup->marks != NULL;
 }
 
 static gboolean
 roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 {
   gint64 start_us = tide_now_us();
-  TideRollupCounts counted;
   gboolean is_done = FALSE;
-  if (!prepare_tables(rollup, error) || (rollup->marks->done && !check_done(rollup, &is_done, error)))
+  if (!prepare_tables(rollup, error) || !find_begin(rollup, &is_done, error))
     return FALSE;
-  if (is_done) {
-    printf("%s: the day %s is already copied; use --refresh to copy later readings\n", rollup->target,
-           rollup->day.name);
+  if (is_done)
     return TRUE;
-  }
-  if (rollup->was_resumed)
-    printf("%s: continuing an interrupted run\n", rollup->target);
-  fflush(stdout);
-  if (!copy_day(rollup, error))
+  if (!run_job(rollup, rollup->marks, FALSE, error))
     return FALSE;
-  TideRollupCounts copied = tide_rollup_marks_count(rollup->marks);
-  g_autofree char *what = counts_text(copied), *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
-  printf("%s: %s of the day %s of '%s' copied in %s\n", rollup->target, what, rollup->day.name, rollup->source->name,
+  g_autofree char *copied = counts_text(rollup->marks->counts);
+  g_autofree char *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
+  printf("%s: %s of the day %s of '%s' copied in %s\n", rollup->target, copied, rollup->day.name, rollup->source->name,
          elapsed);
   fflush(stdout);
 
-  if (!count_copy(rollup, &counted, error))
+  TideRollupCounts counted;
+  if (!count_copy(rollup, &counted, &rollup->marks->done, error))
     return FALSE;
-  rollup->marks->done = compare_counts(rollup, copied, counted);
+  g_autofree char *held = counts_text(counted);
+  if (rollup->marks->done)
+    printf("verified: HBase holds %s of that day in '%s'\n", held, rollup->target);
+  else
+    printf("DIFFERENT: HBase holds %s of that day in '%s', but %s were copied: there were late readings or other "
+           "writers; run it again with --refresh\n",
+           held, rollup->target, copied);
   if (!tide_rollup_marks_save(rollup->marks, rollup->marks_path, error))
     return FALSE;
   call->failure_code = rollup->marks->done ? TIDE_EXIT_OK : TIDE_EXIT_FINDINGS;

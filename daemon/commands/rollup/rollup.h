@@ -28,22 +28,21 @@ typedef struct TideRollupCounts {
   guint64 cells;
 } TideRollupCounts;
 
-/* One region of the source at the start of the rollup, or a part of it. */
+/* What remains of a region of the source, or of a part of it: begins behind the last copied row. */
 typedef struct TideRollupRange {
   TideKeyRange keys;
-  TideBuffer mark; /* the last copied row; empty: none */
-  gboolean done;
-  TideRollupCounts counts; /* up to the mark */
+  gboolean done; /* nothing remains */
 } TideRollupRange;
 
 typedef struct TideRollupMarks {
   char *source;   /* owned: the tables' names */
   char *target;   /* owned */
-  char *cluster;  /* owned: the id of their cluster; NULL: unknown, as from an earlier version */
+  char *cluster;  /* owned: the id of their cluster; NULL: unknown */
   gint64 from_ms; /* cell times, [from, to) */
   gint64 to_ms;
-  gboolean done;  /* all ranges are copied and counted */
-  GArray *ranges; /* owned (element-type TideRollupRange), in the order of keys */
+  gboolean done;           /* everything is copied, and was counted in the copy */
+  TideRollupCounts counts; /* of what was copied */
+  GArray *ranges;          /* owned (element-type TideRollupRange), in the order of keys */
 } TideRollupMarks;
 
 /* Ownership: (transfer full). */
@@ -51,24 +50,14 @@ TideRollupMarks *tide_rollup_marks_new(const char *source, const char *target, g
 void tide_rollup_marks_free(TideRollupMarks *marks); /* NULL ok */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRollupMarks, tide_rollup_marks_free)
 
-/* Adds the range [@start, @stop), with nothing copied yet. */
+/* Adds the range [@start, @stop). */
 void tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop);
 
-/* The same ranges, with nothing copied. (transfer full) */
-TideRollupMarks *tide_rollup_marks_anew(const TideRollupMarks *marks);
-
-/* The sum over all ranges. */
-TideRollupCounts tide_rollup_marks_count(const TideRollupMarks *marks);
-
-/* Conversion to text, and back. Errors of read: TIDE_ERROR_DATA, with the problem. */
-char *tide_rollup_marks_text(const TideRollupMarks *marks); /* (transfer full) */
-TideRollupMarks *tide_rollup_marks_read(const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Writes that text: replaces the whole file, which is on disk on return. @path: NULL: nowhere. Errors: IO. */
+/* Writes what remains: replaces the whole file, which is on disk on return. @path: NULL: nowhere. Errors: IO. */
 gboolean tide_rollup_marks_save(const TideRollupMarks *marks, const char *path,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* NULL without an error if there is no file. Errors: IO, and those of read. */
+/* NULL without an error if there is no file. Errors: IO; DATA: it holds no marks of this version. (transfer full) */
 TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* ---- job.c ---- */
@@ -76,7 +65,7 @@ TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC
 typedef struct TideRollupOptions {
   const TideConfig *config; /* borrowed */
   const char *cluster;      /* borrowed: see tide_gateway_session_cluster() */
-  TideRollupMarks *marks;   /* borrowed: define the work, and are updated during it */
+  TideRollupMarks *marks;   /* borrowed: define the work, of which nothing is done yet, and are updated during it */
   const char *marks_path;   /* saved here every second and at the end; NULL: nowhere */
   gboolean count_only;      /* counts the target's cells in the ranges instead of copying the source's */
   guint32 threads;          /* at least 1 */

@@ -8,98 +8,106 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
+typedef struct Fixture {
+  char *directory; /* owned */
+  char *path;      /* owned: of the marks */
+} Fixture;
+
+static void
+set_up(Fixture *fixture, gconstpointer unused)
+{
+  fixture->directory = g_dir_make_tmp("tidemark-marks-XXXXXX", NULL);
+  fixture->path = g_build_filename(fixture->directory, "rollup-T", NULL);
+}
+
+static void
+tear_down(Fixture *fixture, gconstpointer unused)
+{
+  g_unlink(fixture->path);
+  g_assert_cmpint(g_rmdir(fixture->directory), ==, 0);
+  g_free(fixture->directory);
+  g_free(fixture->path);
+}
+
+#define FIXTURE_TEST(path) TEST_WITH(Fixture, set_up, tear_down, path)
+
+/* Of three regions: the first is copied, the second in part, and the last was not begun. */
 static TideRollupMarks *
 new_marks(void)
 {
   TideRollupMarks *marks = tide_rollup_marks_new("ns:SENSOR", "ns:SENSOR_20170726", 1000, 2000);
   marks->cluster = g_strdup("the one");
   tide_rollup_marks_add(marks, TIDE_BYTES_EMPTY, TIDE_BYTES_LITERAL("5\0\xff"));
-  tide_rollup_marks_add(marks, TIDE_BYTES_LITERAL("5\0\xff"), TIDE_BYTES_EMPTY);
-  TideRollupRange *second = &g_array_index(marks->ranges, TideRollupRange, 1);
-  tide_buffer_append_bytes(&second->mark, TIDE_BYTES_LITERAL("7#\n[x]"));
-  second->counts.rows = 12;
-  second->counts.cells = G_GUINT64_CONSTANT(5000000000);
+  tide_rollup_marks_add(marks, TIDE_BYTES_LITERAL("7#\n[x]\0"), TIDE_BYTES_LITERAL("8"));
+  tide_rollup_marks_add(marks, TIDE_BYTES_LITERAL("8"), TIDE_BYTES_EMPTY);
   g_array_index(marks->ranges, TideRollupRange, 0).done = TRUE;
+  marks->counts = (TideRollupCounts){.rows = 12, .cells = G_GUINT64_CONSTANT(5000000000)};
   return marks;
 }
 
-static void
-assert_same(const TideRollupMarks *read)
+FIXTURE_TEST("/rollup-marks/read-back")
 {
+  g_autoptr(GError) error = NULL;
+  g_assert_null(tide_rollup_marks_load(fixture->path, &error));
+  g_assert_no_error(error);
+  g_autoptr(TideRollupMarks) marks = new_marks();
+  g_assert_true(tide_rollup_marks_save(marks, NULL, &error));
+  g_assert_null(tide_rollup_marks_load(fixture->path, &error));
+  g_autofree char *longer = g_strnfill(9999, '#');
+  g_assert_true(g_file_set_contents(fixture->path, longer, -1, NULL));
+  g_assert_true(tide_rollup_marks_save(marks, fixture->path, &error));
+  g_autoptr(TideRollupMarks) read = tide_rollup_marks_load(fixture->path, &error);
+  g_assert_no_error(error);
   g_assert_cmpstr(read->source, ==, "ns:SENSOR");
   g_assert_cmpstr(read->target, ==, "ns:SENSOR_20170726");
   g_assert_cmpstr(read->cluster, ==, "the one");
   g_assert_cmpint(read->from_ms, ==, 1000);
   g_assert_cmpint(read->to_ms, ==, 2000);
   g_assert_false(read->done);
+  g_assert_cmpuint(read->counts.rows, ==, 12);
+  g_assert_cmpuint(read->counts.cells, ==, G_GUINT64_CONSTANT(5000000000));
   g_assert_cmpuint(read->ranges->len, ==, 2);
-  const TideRollupRange *first = &g_array_index(read->ranges, TideRollupRange, 0);
-  const TideRollupRange *second = &g_array_index(read->ranges, TideRollupRange, 1);
-  assert_bytes_equal(tide_buffer_bytes(&first->keys.start), TIDE_BYTES_EMPTY);
-  assert_bytes_equal(tide_buffer_bytes(&first->keys.stop), TIDE_BYTES_LITERAL("5\0\xff"));
-  g_assert_true(first->done);
-  assert_bytes_equal(tide_buffer_bytes(&second->mark), TIDE_BYTES_LITERAL("7#\n[x]"));
-  g_assert_cmpuint(second->counts.rows, ==, 12);
-  g_assert_cmpuint(second->counts.cells, ==, G_GUINT64_CONSTANT(5000000000));
-  g_assert_false(second->done);
+  for (guint i = 0; i < 2; i++) {
+    const TideRollupRange *written = &g_array_index(marks->ranges, TideRollupRange, i + 1);
+    const TideRollupRange *found = &g_array_index(read->ranges, TideRollupRange, i);
+    assert_bytes_equal(tide_buffer_bytes(&found->keys.start), tide_buffer_bytes(&written->keys.start));
+    assert_bytes_equal(tide_buffer_bytes(&found->keys.stop), tide_buffer_bytes(&written->keys.stop));
+    g_assert_false(found->done);
+  }
+  marks->done = TRUE;
+  g_assert_true(tide_rollup_marks_save(marks, fixture->path, &error));
+  g_autoptr(TideRollupMarks) done = tide_rollup_marks_load(fixture->path, &error);
+  g_assert_true(done->done);
 }
 
-TEST("/rollup-marks/read-back")
+FIXTURE_TEST("/rollup-marks/damaged")
 {
-  g_autoptr(TideRollupMarks) marks = new_marks();
-  g_autofree char *text = tide_rollup_marks_text(marks);
-  g_autoptr(GError) error = NULL;
-  g_autoptr(TideRollupMarks) read = tide_rollup_marks_read(text, &error);
-  g_assert_no_error(error);
-  assert_same(read);
-}
-
-TEST("/rollup-marks/file")
-{
-  g_autofree char *directory = g_dir_make_tmp("tidemark-marks-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename(directory, "rollup-T", NULL);
-  g_autoptr(GError) error = NULL;
-  g_assert_null(tide_rollup_marks_load(path, &error));
-  g_assert_no_error(error);
-
-  g_autoptr(TideRollupMarks) marks = new_marks();
-  g_assert_true(tide_rollup_marks_save(marks, NULL, &error));
-  g_assert_null(tide_rollup_marks_load(path, &error));
-  g_autofree char *longer = g_strnfill(9999, '#');
-  g_assert_true(g_file_set_contents(path, longer, -1, NULL));
-  g_assert_true(tide_rollup_marks_save(marks, path, &error));
-  g_autoptr(TideRollupMarks) read = tide_rollup_marks_load(path, &error);
-  g_assert_no_error(error);
-  assert_same(read);
-  g_assert_cmpint(g_unlink(path), ==, 0);
-  g_assert_cmpint(g_rmdir(directory), ==, 0);
-}
-
-TEST("/rollup-marks/damaged")
-{
-  g_autoptr(TideRollupMarks) marks = new_marks();
-  g_autofree char *whole = tide_rollup_marks_text(marks);
-  const char *const damaged[] = {"", "not a key file", "[rollup]\nversion=2\n", "[rollup]\nversion=1\nsource=S\n",
-                                 ("[rollup]\nversion=1\nsource=S\ntarget=T\nfrom_ms=1\nto_ms=2\ndone=false\n"
-                                  "ranges=9000000000000000000\n")};
+  const char *const damaged[] = {
+      "",
+      "nonsense",
+      "[rollup]\nversion=1\n",
+      "[rollup]\nversion=2\nsource=S\n",
+      ("[rollup]\nversion=2\nsource=S\ntarget=T\nfrom_ms=1\nto_ms=2\ndone=0\nrows=1\ncells=1\n"
+       "ranges=9000000000000000000\n"),
+      ("[rollup]\nversion=2\nsource=S\ntarget=T\nfrom_ms=1\nto_ms=2\ndone=0\nrows=1\ncells=1\nranges=1\n"
+       "[range 0]\nstart=0g\nstop=\n")};
   for (gsize i = 0; i < G_N_ELEMENTS(damaged); i++) {
     g_autoptr(GError) error = NULL;
-    g_assert_null(tide_rollup_marks_read(damaged[i], &error));
+    g_assert_true(g_file_set_contents(fixture->path, damaged[i], -1, NULL));
+    g_assert_null(tide_rollup_marks_load(fixture->path, &error));
     g_assert_error(error, TIDE_ERROR, TIDE_ERROR_DATA);
+    g_assert_nonnull(strstr(error->message, fixture->path));
   }
-  /* Cut anywhere, it is refused or a line short of nothing. */
-  for (gsize len = 0; len + 1 < strlen(whole); len += 7) {
-    g_autofree char *cut = g_strndup(whole, len);
+  /* Cut anywhere, they are refused, or nothing that remains is missing. */
+  g_autoptr(TideRollupMarks) marks = new_marks();
+  g_autofree char *whole = NULL;
+  g_assert_true(tide_rollup_marks_save(marks, fixture->path, NULL));
+  g_assert_true(g_file_get_contents(fixture->path, &whole, NULL, NULL));
+  for (gsize len = 1; len + 1 < strlen(whole); len += 7) {
     g_autoptr(GError) error = NULL;
-    g_autoptr(TideRollupMarks) read = tide_rollup_marks_read(cut, &error);
-    g_assert_true(read != NULL || error != NULL);
+    g_assert_true(g_file_set_contents(fixture->path, whole, (gssize)len, NULL));
+    g_autoptr(TideRollupMarks) read = tide_rollup_marks_load(fixture->path, &error);
+    g_assert_true((read != NULL) != (error != NULL));
+    g_assert_true(read == NULL || read->ranges->len == 2);
   }
-  g_autofree char *directory = g_dir_make_tmp("tidemark-marks-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename(directory, "rollup-T", NULL);
-  g_autoptr(GError) error = NULL;
-  g_assert_true(g_file_set_contents(path, "nonsense", -1, NULL));
-  g_assert_null(tide_rollup_marks_load(path, &error));
-  g_assert_nonnull(strstr(error->message, path));
-  g_assert_cmpint(g_unlink(path), ==, 0);
-  g_assert_cmpint(g_rmdir(directory), ==, 0);
 }
