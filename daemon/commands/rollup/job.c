@@ -37,7 +37,7 @@ typedef struct Job {
 typedef struct Worker {
   Job *job;
   TideGatewaySession *session; /* owned */
-  TideRollupRange *range;      /* under lock */
+  TideRollupRange *range;      /* its keys are read-only, the rest under lock */
   TideRangeReader *reader;     /* owned */
   const TideResultRow *row;    /* the reader's next; NULL at the end */
   TideBuffer last_row;
@@ -76,14 +76,17 @@ wait_until(Job *job, gint64 until_us)
   return goes_on;
 }
 
-/* Returns the next range; NULL at the end. */
+/* Returns the next unfinished range; NULL at the end. */
 static TideRollupRange *
 take_range(Job *job)
 {
   GArray *ranges = job->options->marks->ranges;
+  TideRollupRange *range = NULL;
   tide_mutex_lock(&job->lock);
-  gboolean is_any = job->error == NULL && job->next_range < ranges->len;
-  TideRollupRange *range = is_any ? &g_array_index(ranges, TideRollupRange, job->next_range++) : NULL;
+  while (range == NULL && job->next_range < ranges->len && job->error == NULL) {
+    TideRollupRange *candidate = &g_array_index(ranges, TideRollupRange, job->next_range++);
+    range = candidate->done ? NULL : candidate;
+  }
   tide_mutex_unlock(&job->lock);
   return range;
 }
@@ -177,8 +180,7 @@ static gboolean
 finish_page(Worker *worker)
 {
   Job *job = worker->job;
-  TideRollupMarks *marks = job->options->marks;
-  TideBuffer *start = &worker->range->keys.start;
+  TideRollupRange *range = worker->range;
   gint64 now_us = tide_now_us();
   tide_mutex_lock(&job->lock);
   gint64 due_us = now_us + tide_pace_wait_us(&job->pace, now_us);
@@ -187,13 +189,11 @@ finish_page(Worker *worker)
   if (!wait_until(job, due_us) || !send_puts(worker))
     return FALSE;
   tide_mutex_lock(&job->lock);
-  if (worker->counts.rows > 0) {
-    tide_buffer_set(start, tide_buffer_bytes(&worker->last_row));
-    tide_buffer_append_byte(start, 0); /* the first key after it */
-  }
-  marks->counts.rows += worker->counts.rows;
-  marks->counts.cells += worker->counts.cells;
-  worker->range->done = worker->row == NULL;
+  if (worker->counts.rows > 0)
+    tide_buffer_set(&range->mark, tide_buffer_bytes(&worker->last_row));
+  range->counts.rows += worker->counts.rows;
+  range->counts.cells += worker->counts.cells;
+  range->done = worker->row == NULL;
   tide_mutex_unlock(&job->lock);
   worker->counts = (TideRollupCounts){0};
   worker->progress_us = tide_now_us();
@@ -219,10 +219,18 @@ work_through(Worker *worker)
   return FALSE;
 }
 
+/* Continues after the mark. */
 static gboolean
 work_on_range(Worker *worker, TideRollupRange *range)
 {
   const TideRollupOptions *of = worker->job->options;
+  TideKeyRange keys = range->keys;
+  g_auto(TideBuffer) behind = {0};
+  tide_buffer_append_bytes(&behind, tide_buffer_bytes(&range->mark));
+  if (range->mark.len > 0) {
+    tide_buffer_append_byte(&behind, 0); /* the first key after it */
+    keys.start = behind;
+  }
   TideGatewayTable table = {.session = worker->session, .name = of->count_only ? of->marks->target : of->marks->source};
   TideRangeReaderOptions options = {
       .scan = tide_gateway_table_scan,
@@ -233,7 +241,7 @@ work_on_range(Worker *worker, TideRollupRange *range)
       .page_bytes = PAGE_BYTES,
   };
   worker->range = range;
-  worker->reader = tide_range_reader_new(&range->keys, &options);
+  worker->reader = tide_range_reader_new(&keys, &options);
   worker->progress_us = tide_now_us();
   gboolean done = work_through(worker);
   g_clear_pointer(&worker->reader, tide_range_reader_free);
@@ -278,7 +286,7 @@ watch(Job *job)
       (void)tide_cond_wait_until(&job->changed, &job->lock, now_us + LOOK_INTERVAL_US);
     is_running = job->running > 0;
     now_us = tide_now_us();
-    guint64 rows = options->marks->counts.rows;
+    guint64 rows = tide_rollup_marks_count(options->marks).rows;
     if (*options->stop != 0 && is_running)
       tide_fail(&error, TIDE_ERROR_CANCELLED, "stopped before everything was done");
     else if (now_us >= save_us && tide_rollup_marks_save(options->marks, options->marks_path, &error))

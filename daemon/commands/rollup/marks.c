@@ -1,5 +1,5 @@
-/* The progress of a rollup: the ranges of row keys that HBase has not acknowledged yet, and the counts of the others.
- * Stored in a file, so that a killed rollup continues; without the file it starts again, which only costs time. */
+/* The progress of a rollup: its ranges of row keys, and the last row of each that HBase has acknowledged. Stored in a
+ * file, so that a killed rollup continues; without the file it starts again, which only costs time. */
 #include "commands/rollup/rollup.h"
 #include "util/error.h"
 
@@ -7,12 +7,14 @@
 
 /* The file is a GKeyFile with one group for the rollup and one for each range. Row keys are hexadecimal. */
 #define GROUP "rollup"
-#define VERSION 2
+#define VERSION 1
 
 static void
 clear_range(gpointer data)
 {
-  tide_key_range_clear(&((TideRollupRange *)data)->keys);
+  TideRollupRange *range = data;
+  tide_key_range_clear(&range->keys);
+  tide_buffer_clear_memory(&range->mark);
 }
 
 TideRollupMarks *
@@ -49,6 +51,18 @@ tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop)
   g_array_append_val(marks->ranges, range);
 }
 
+TideRollupCounts
+tide_rollup_marks_count(const TideRollupMarks *marks)
+{
+  TideRollupCounts counts = {0};
+  for (guint i = 0; i < marks->ranges->len; i++) {
+    const TideRollupCounts *range = &g_array_index(marks->ranges, TideRollupRange, i).counts;
+    counts.rows += range->rows;
+    counts.cells += range->cells;
+  }
+  return counts;
+}
+
 /* ---- reading ---- */
 
 /* Reads a value; the first fault is kept, and later calls do nothing. */
@@ -62,6 +76,12 @@ static gint64
 read_number(GKeyFile *file, const char *group, const char *name, GError **fault)
 {
   return *fault == NULL ? g_key_file_get_int64(file, group, name, fault) : 0;
+}
+
+static gboolean
+read_boolean(GKeyFile *file, const char *group, const char *name, GError **fault)
+{
+  return *fault == NULL && g_key_file_get_boolean(file, group, name, fault);
 }
 
 /* The row key @name of @group, in hex. */
@@ -92,17 +112,19 @@ tide_rollup_marks_load(const char *path, GError **error)
   gint64 from_ms = read_number(file, GROUP, "from_ms", &fault), to_ms = read_number(file, GROUP, "to_ms", &fault);
   g_autoptr(TideRollupMarks) marks = tide_rollup_marks_new(source, target, from_ms, to_ms);
   marks->cluster = g_key_file_get_string(file, GROUP, "cluster", NULL);
-  marks->done = read_number(file, GROUP, "done", &fault) != 0;
-  marks->counts.rows = (guint64)read_number(file, GROUP, "rows", &fault);
-  marks->counts.cells = (guint64)read_number(file, GROUP, "cells", &fault);
+  marks->done = read_boolean(file, GROUP, "done", &fault);
   /* The first missing range ends the loop: a large number alone allocates nothing. */
   gint64 n_ranges = read_number(file, GROUP, "ranges", &fault);
   for (gint64 i = 0; i < n_ranges && fault == NULL; i++) {
     g_autofree char *group = g_strdup_printf("range %" G_GINT64_FORMAT, i);
     tide_rollup_marks_add(marks, TIDE_BYTES_EMPTY, TIDE_BYTES_EMPTY);
-    TideKeyRange *keys = &g_array_index(marks->ranges, TideRollupRange, marks->ranges->len - 1).keys;
-    read_key(file, group, "start", &keys->start, &fault);
-    read_key(file, group, "stop", &keys->stop, &fault);
+    TideRollupRange *range = &g_array_index(marks->ranges, TideRollupRange, marks->ranges->len - 1);
+    read_key(file, group, "start", &range->keys.start, &fault);
+    read_key(file, group, "stop", &range->keys.stop, &fault);
+    read_key(file, group, "mark", &range->mark, &fault);
+    range->done = read_boolean(file, group, "done", &fault);
+    range->counts.rows = (guint64)read_number(file, group, "rows", &fault);
+    range->counts.cells = (guint64)read_number(file, group, "cells", &fault);
   }
   if (fault == NULL)
     return g_steal_pointer(&marks);
@@ -125,7 +147,6 @@ tide_rollup_marks_save(const TideRollupMarks *marks, const char *path, GError **
 {
   g_autoptr(GKeyFile) file = g_key_file_new();
   g_autoptr(GError) cause = NULL;
-  guint n_ranges = 0;
   if (path == NULL)
     return TRUE;
   g_key_file_set_integer(file, GROUP, "version", VERSION);
@@ -135,18 +156,18 @@ tide_rollup_marks_save(const TideRollupMarks *marks, const char *path, GError **
     g_key_file_set_string(file, GROUP, "cluster", marks->cluster);
   g_key_file_set_int64(file, GROUP, "from_ms", marks->from_ms);
   g_key_file_set_int64(file, GROUP, "to_ms", marks->to_ms);
-  g_key_file_set_integer(file, GROUP, "done", marks->done ? 1 : 0);
-  g_key_file_set_uint64(file, GROUP, "rows", marks->counts.rows);
-  g_key_file_set_uint64(file, GROUP, "cells", marks->counts.cells);
+  g_key_file_set_boolean(file, GROUP, "done", marks->done);
+  g_key_file_set_uint64(file, GROUP, "ranges", marks->ranges->len);
   for (guint i = 0; i < marks->ranges->len; i++) {
     const TideRollupRange *range = &g_array_index(marks->ranges, TideRollupRange, i);
-    if (range->done)
-      continue;
-    g_autofree char *group = g_strdup_printf("range %u", n_ranges++);
+    g_autofree char *group = g_strdup_printf("range %u", i);
     set_key(file, group, "start", &range->keys.start);
     set_key(file, group, "stop", &range->keys.stop);
+    set_key(file, group, "mark", &range->mark);
+    g_key_file_set_boolean(file, group, "done", range->done);
+    g_key_file_set_uint64(file, group, "rows", range->counts.rows);
+    g_key_file_set_uint64(file, group, "cells", range->counts.cells);
   }
-  g_key_file_set_uint64(file, GROUP, "ranges", n_ranges);
   g_autofree char *text = g_key_file_to_data(file, NULL, NULL);
   GFileSetContentsFlags flags = G_FILE_SET_CONTENTS_CONSISTENT | G_FILE_SET_CONTENTS_DURABLE;
   return g_file_set_contents_full(path, text, -1, flags, 0600, &cause) ||

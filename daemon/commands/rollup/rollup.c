@@ -320,9 +320,9 @@ count_copy(const Rollup *rollup, TideRollupCounts *ret_counts, gboolean *ret_is_
   g_autoptr(TideRollupMarks) counting = plan_marks(rollup, error);
   if (counting == NULL || !run_job(rollup, counting, TRUE, error))
     return FALSE;
-  *ret_counts = counting->counts;
-  *ret_is_same =
-      counting->counts.rows == rollup->marks->counts.rows && counting->counts.cells == rollup->marks->counts.cells;
+  TideRollupCounts copied = tide_rollup_marks_count(rollup->marks), counted = tide_rollup_marks_count(counting);
+  *ret_counts = counted;
+  *ret_is_same = counted.rows == copied.rows && counted.cells == copied.cells;
   return TRUE;
 }
 
@@ -346,7 +346,7 @@ find_begin(Rollup *rollup, gboolean *ret_is_done, GError **error)
     if (!count_copy(rollup, &counted, ret_is_done, error))
       return FALSE;
     g_autofree char *found = tide_count_of(counted.rows, "row", NULL);
-    g_autofree char *expected = tide_count_text(rollup->marks->counts.rows);
+    g_autofree char *expected = tide_count_text(tide_rollup_marks_count(rollup->marks).rows);
     if (*ret_is_done) {
       printf("%s: the day %s is already copied; use --refresh to copy later readings\n", rollup->target,
              rollup->day.name);
@@ -374,7 +374,7 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
     return TRUE;
   if (!run_job(rollup, rollup->marks, FALSE, error))
     return FALSE;
-  g_autofree char *copied = counts_text(rollup->marks->counts);
+  g_autofree char *copied = counts_text(tide_rollup_marks_count(rollup->marks));
   g_autofree char *elapsed = tide_age_text((tide_now_us() - start_us) / TIDE_US_PER_MS);
   printf("%s: %s of the day %s of '%s' copied in %s\n", rollup->target, copied, rollup->day.name, rollup->source->name,
          elapsed);

@@ -28,10 +28,12 @@ typedef struct TideRollupCounts {
   guint64 cells;
 } TideRollupCounts;
 
-/* What remains of a region of the source, or of a part of it: begins behind the last copied row. */
+/* One region of the source at the start of the rollup, or a part of it. */
 typedef struct TideRollupRange {
   TideKeyRange keys;
-  gboolean done; /* nothing remains */
+  TideBuffer mark; /* the last copied row; empty: none */
+  gboolean done;
+  TideRollupCounts counts; /* up to the mark */
 } TideRollupRange;
 
 typedef struct TideRollupMarks {
@@ -40,9 +42,8 @@ typedef struct TideRollupMarks {
   char *cluster;  /* owned: the id of their cluster; NULL: unknown */
   gint64 from_ms; /* cell times, [from, to) */
   gint64 to_ms;
-  gboolean done;           /* everything is copied, and was counted in the copy */
-  TideRollupCounts counts; /* of what was copied */
-  GArray *ranges;          /* owned (element-type TideRollupRange), in the order of keys */
+  gboolean done;  /* everything is copied, and was counted in the copy */
+  GArray *ranges; /* owned (element-type TideRollupRange), in the order of keys */
 } TideRollupMarks;
 
 /* Ownership: (transfer full). */
@@ -53,11 +54,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(TideRollupMarks, tide_rollup_marks_free)
 /* Adds the range [@start, @stop). */
 void tide_rollup_marks_add(TideRollupMarks *marks, TideBytes start, TideBytes stop);
 
-/* Writes what remains: replaces the whole file, which is on disk on return. @path: NULL: nowhere. Errors: IO. */
+/* The sum over all ranges. */
+TideRollupCounts tide_rollup_marks_count(const TideRollupMarks *marks);
+
+/* Replaces the whole file, which is on disk on return. @path: NULL: nowhere. Errors: IO. */
 gboolean tide_rollup_marks_save(const TideRollupMarks *marks, const char *path,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* NULL without an error if there is no file. Errors: IO; DATA: it holds no marks of this version. (transfer full) */
+/* NULL without an error if there is no file. Errors: IO; DATA: it holds no marks. (transfer full) */
 TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* ---- job.c ---- */
@@ -65,7 +69,7 @@ TideRollupMarks *tide_rollup_marks_load(const char *path, GError **error) G_GNUC
 typedef struct TideRollupOptions {
   const TideConfig *config; /* borrowed */
   const char *cluster;      /* borrowed: see tide_gateway_session_cluster() */
-  TideRollupMarks *marks;   /* borrowed: define the work, of which nothing is done yet, and are updated during it */
+  TideRollupMarks *marks;   /* borrowed: define the work, and are updated during it */
   const char *marks_path;   /* saved here every second and at the end; NULL: nowhere */
   gboolean count_only;      /* counts the target's cells in the ranges instead of copying the source's */
   guint32 threads;          /* at least 1 */
