@@ -191,28 +191,10 @@ tide_config_load_text(const char *name, TideBytes text, GPtrArray **ret_problems
   return load_text(name, text, FALSE, 0, *ret_problems);
 }
 
-/* Reads all of @fd, up to one byte above the limit, so that the parser can report that it is too large. */
-static gboolean
-read_fd(int fd, TideBuffer *text, GPtrArray *problems)
-{
-  while (text->len <= TIDE_YAML_MAX_BYTES) {
-    gsize room = TIDE_YAML_MAX_BYTES + 1 - text->len;
-    gssize n = read(fd, tide_buffer_reserve(text, room), room);
-    if (n == 0)
-      return TRUE;
-    if (n < 0 && errno != EINTR) {
-      tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be read: %s", g_strerror(errno));
-      return FALSE;
-    }
-    text->len += n > 0 ? (gsize)n : 0;
-  }
-  return TRUE;
-}
-
 static TideConfig *
 load_fd(const char *path, int fd, gboolean is_stdin, GPtrArray *problems)
 {
-  g_auto(TideBuffer) text = {0};
+  g_autoptr(GByteArray) text = g_byte_array_new();
   struct stat status;
 
   if (fstat(fd, &status) != 0) {
@@ -225,9 +207,12 @@ load_fd(const char *path, int fd, gboolean is_stdin, GPtrArray *problems)
                             S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file");
     return NULL;
   }
-  if (!read_fd(fd, &text, problems))
+  /* One byte above the limit, so that the parser can report that it is too large. */
+  if (!tide_load_read_up_to(fd, TIDE_YAML_MAX_BYTES + 1, text)) {
+    tide_problems_add_error(problems, TIDE_SOURCE_POSITION_FILE, "cannot be read: %s", g_strerror(errno));
     return NULL;
-  return load_text(path, tide_buffer_bytes(&text), S_ISREG(status.st_mode), status.st_mode & 07777u, problems);
+  }
+  return load_text(path, tide_bytes(text->data, text->len), S_ISREG(status.st_mode), status.st_mode & 07777u, problems);
 }
 
 TideConfig *

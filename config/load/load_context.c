@@ -74,6 +74,19 @@ tide_load_position(const TideLoad *load, const char *path)
   return tide_load_position(load, section);
 }
 
+gboolean
+tide_load_read_up_to(int fd, gsize max_bytes, GByteArray *bytes)
+{
+  guint8 chunk[4096];
+  for (gssize n = 1; n != 0 && bytes->len < max_bytes;) {
+    n = read(fd, chunk, MIN(sizeof chunk, max_bytes - bytes->len));
+    if (n < 0 && errno != EINTR)
+      return FALSE;
+    g_byte_array_append(bytes, chunk, (guint)MAX(n, 0));
+  }
+  return TRUE;
+}
+
 GByteArray *
 tide_load_file_begin(const char *path, gsize max_bytes, char **ret_reason)
 {
@@ -81,18 +94,11 @@ tide_load_file_begin(const char *path, gsize max_bytes, char **ret_reason)
   struct stat status;
   g_autoptr(GByteArray) bytes = g_byte_array_new();
 
-  if (fd < 0 || fstat(fd, &status) != 0) {
-    *ret_reason = g_strdup(g_strerror(errno));
-  } else if (!S_ISREG(status.st_mode)) {
+  gboolean is_open = fd >= 0 && fstat(fd, &status) == 0;
+  if (is_open && !S_ISREG(status.st_mode))
     *ret_reason = g_strdup("it is not a regular file");
-  } else {
-    guint8 chunk[4096];
-    gssize n = 0;
-    while (bytes->len < max_bytes && (n = read(fd, chunk, MIN(sizeof chunk, max_bytes - bytes->len))) > 0)
-      g_byte_array_append(bytes, chunk, (guint)n);
-    if (n < 0)
-      *ret_reason = g_strdup(g_strerror(errno));
-  }
+  else if (!is_open || !tide_load_read_up_to(fd, max_bytes, bytes))
+    *ret_reason = g_strdup(g_strerror(errno));
   if (fd >= 0)
     (void)close(fd);
   return *ret_reason == NULL ? g_steal_pointer(&bytes) : NULL;

@@ -41,6 +41,9 @@ gboolean tide_load_is_written(const TideLoad *load, const char *path);
  * FALSE with the error added. */
 gboolean tide_load_check_one_source(TideLoad *load, const char *path, const TideSecretSource *source, const char *what);
 
+/* Appends the rest of @fd to @bytes, up to @max_bytes in all. FALSE: errno says why. */
+gboolean tide_load_read_up_to(int fd, gsize max_bytes, GByteArray *bytes);
+
 /* The bytes of the regular file at @path. NULL with @ret_reason for others, such as a pipe, which could block.
  * (transfer full) (nullable) */
 GByteArray *tide_load_file(const char *path, gsize max_bytes, char **ret_reason);

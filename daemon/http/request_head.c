@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "http/request_head.h"
 
+#include "thrift/http/http_headers.h"
+
 #include <arpa/inet.h>
 #include <limits.h>
 #include <unistd.h>
@@ -27,12 +29,12 @@ cut(TideBytes *rest, const char *separator, TideBytes *ret_front)
   return TRUE;
 }
 
-/* RFC 9110's tchar: the characters of methods and header names. */
+/* A method or the name of a header. */
 static gboolean
 is_token(TideBytes text)
 {
   for (gsize i = 0; i < text.len; i++)
-    if (!g_ascii_isalnum(text.data[i]) && memchr("!#$%&'*+-.^_`|~", text.data[i], 15) == NULL)
+    if (!tide_http_is_name_byte(text.data[i]))
       return FALSE;
   return text.len > 0;
 }

@@ -2,25 +2,16 @@
 
 #include "util/error.h"
 
-#include <string.h>
-
 /* Headers that requests or libcurl set themselves. */
 static const char *const own_names[] = {"Accept", "Authorization", "Connection", "Content-Length",    "Content-Type",
                                         "doAs",   "Expect",        "Host",       "Transfer-Encoding", "Upgrade"};
-
-/* RFC 9110's tchar. */
-static gboolean
-is_name_byte(char byte)
-{
-  return g_ascii_isalnum(byte) || (byte != '\0' && strchr("!#$%&'*+-.^_`|~", byte) != NULL);
-}
 
 /* Returns the problem of @line; NULL: it is a valid header. Static text. */
 static const char *
 find_fault(const char *line)
 {
   gsize name_len = 0;
-  while (is_name_byte(line[name_len]))
+  while (tide_http_is_name_byte((guint8)line[name_len]))
     name_len++;
   if (name_len == 0 || line[name_len] != ':')
     return "is not of the form 'NAME: value'";

@@ -4,9 +4,18 @@
 
 #include "util/secret_file.h"
 
+#include <string.h>
+
 G_BEGIN_DECLS
 
 #define TIDE_HTTP_HEADERS_MAX 16
+
+/* TRUE for a character of the names of methods and headers: RFC 9110's tchar. */
+static inline gboolean
+tide_http_is_name_byte(guint8 byte)
+{
+  return g_ascii_isalnum(byte) || (byte != '\0' && strchr("!#$%&'*+-.^_`|~", byte) != NULL);
+}
 
 /**
  * tide_http_headers_read: the lines "NAME: value" of @source, which is set. Empty lines are ignored.
