@@ -3,13 +3,11 @@
 #include "commands/bench/bench.h"
 #include "commands/cli/commands.h"
 #include "commands/cli/load_config.h"
-#include "commands/cli/message_lines.h"
 #include "commands/cli/output.h"
 #include "config/config_source.h"
 #include "util/units.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 static const char *const bench_formats[] = {"table", "json", NULL};
 enum { BENCH_TABLE, BENCH_JSON };
@@ -86,13 +84,9 @@ static gboolean
 fill(TideBenchLoad *load, const TideConfig *config, const BenchOptions *options, guint64 n_messages, GError **error)
 {
   const TideDecodeOptions *decode = &tide_config_source_of_topic(config, load->topic)->readings->decode;
-  for (guint i = 0; i < options->messages->len; i++) {
-    const char *path = options->messages->pdata[i];
-    if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-      tide_say("reading %s; end with Ctrl-D", tide_message_is_whole(decode) ? "a message" : "messages, one a line");
-    if (!tide_bench_load_read(load, path, decode, options->readings, error))
+  for (guint i = 0; i < options->messages->len; i++)
+    if (!tide_bench_load_read(load, options->messages->pdata[i], decode, options->readings, error))
       return FALSE;
-  }
   if (options->messages->len == 0) {
     guint64 rounds = (n_messages + n_machines(options) - 1) / n_machines(options);
     TideSimulationParameters parameters = {.readings = n_messages,

@@ -71,13 +71,9 @@ tide_bench_load_read(TideBenchLoad *load, const char *path, const TideDecodeOpti
                      GError **error)
 {
   Lines lines = {.load = load, .max_messages = max_messages};
-  gboolean is_whole = tide_message_is_whole(decode);
-  if (load->messages->len >= max_messages)
-    return TRUE;
-  if (strcmp(path, "-") != 0)
-    return tide_message_path_read(path, is_whole, add_line, &lines, error);
-  return (is_whole ? tide_message_read_whole : tide_message_lines_read)(stdin, "standard input", add_line, &lines,
-                                                                        error);
+  const char *file = strcmp(path, "-") != 0 ? path : NULL;
+  return load->messages->len >= max_messages ||
+         tide_message_path_read(file, tide_message_is_whole(decode), add_line, &lines, error);
 }
 
 /* ---- counts ---- */

@@ -1,11 +1,13 @@
 #include "commands/cli/message_lines.h"
 
+#include "commands/cli/output.h"
 #include "decode/avro_container.h"
 #include "decode/formats.h"
 #include "util/clock.h"
 #include "util/error.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define READ_BYTES 65536
 
@@ -85,12 +87,15 @@ tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func
 gboolean
 tide_message_path_read(const char *path, gboolean is_whole, TideMessageLineFunc func, gpointer data, GError **error)
 {
-  FILE *file = fopen(path, "re");
-  if (file == NULL)
+  FILE *stream = path != NULL ? fopen(path, "re") : stdin;
+  if (stream == NULL)
     return tide_fail(error, TIDE_ERROR_IO, "cannot open '%s': %s", path, g_strerror(errno));
-  g_autofree char *name = g_strdup_printf("'%s'", path);
-  gboolean ok = (is_whole ? tide_message_read_whole : tide_message_lines_read)(file, name, func, data, error);
-  fclose(file);
+  if (path == NULL && isatty(STDIN_FILENO))
+    tide_say("reading %s; end with Ctrl-D", is_whole ? "a message" : "messages, one a line");
+  g_autofree char *name = path != NULL ? g_strdup_printf("'%s'", path) : g_strdup("standard input");
+  gboolean ok = (is_whole ? tide_message_read_whole : tide_message_lines_read)(stream, name, func, data, error);
+  if (path != NULL)
+    fclose(stream);
   return ok;
 }
 

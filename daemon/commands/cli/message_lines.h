@@ -31,7 +31,8 @@ gboolean tide_message_lines_read(FILE *stream, const char *name, TideMessageLine
 gboolean tide_message_read_whole(FILE *stream, const char *name, TideMessageLineFunc func, gpointer data,
                                  GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The same for the file at @path: each of its lines, or the whole file as one message. */
+/* The same for the file at @path (NULL: standard input, with a hint on a terminal): each of its lines, or the whole
+ * file as one message. */
 gboolean tide_message_path_read(const char *path, gboolean is_whole, TideMessageLineFunc func, gpointer data,
                                 GError **error) G_GNUC_WARN_UNUSED_RESULT;
 

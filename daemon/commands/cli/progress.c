@@ -64,14 +64,20 @@ tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us)
   fflush(stderr);
 }
 
-void
-tide_progress_end(TideProgress *progress)
+static void
+erase(gboolean *is_shown)
 {
-  if (!progress->shown)
+  if (!*is_shown)
     return;
   fputs("\r\033[K", stderr);
   fflush(stderr);
-  progress->shown = FALSE;
+  *is_shown = FALSE;
+}
+
+void
+tide_progress_end(TideProgress *progress)
+{
+  erase(&progress->shown);
 }
 
 /* ---- steps ---- */
@@ -97,9 +103,5 @@ tide_progress_step(const char *format, ...)
 void
 tide_progress_step_end(void)
 {
-  if (!step_is_shown)
-    return;
-  fputs("\r\033[K", stderr);
-  fflush(stderr);
-  step_is_shown = FALSE;
+  erase(&step_is_shown);
 }

@@ -107,10 +107,7 @@ explain_input(Explain *explain, GError **error)
   const TideDecodeOptions *decode =
       &tide_config_source_of_topic(explain->config, tide_bytes_of_string(topic))->readings->decode;
   gboolean is_whole = explain->options->whole || tide_message_is_whole(decode);
-  if (isatty(STDIN_FILENO))
-    tide_say("reading %s; end with Ctrl-D", is_whole ? "a message" : "messages, one a line");
-  gboolean was_read = (is_whole ? tide_message_read_whole : tide_message_lines_read)(stdin, "standard input",
-                                                                                     explain_line, explain, error);
+  gboolean was_read = tide_message_path_read(NULL, is_whole, explain_line, explain, error);
   if (was_read && explain->line == 0)
     tide_say("tidemark explain: standard input has no message");
   return was_read;
