@@ -47,7 +47,7 @@ typedef struct Rollup {
 } Rollup;
 
 static void
-clear_rollup(Rollup *rollup)
+rollup_clear(Rollup *rollup)
 {
   g_free(rollup->target);
   g_free(rollup->cluster);
@@ -55,6 +55,7 @@ clear_rollup(Rollup *rollup)
   g_clear_pointer(&rollup->regions, g_ptr_array_unref);
   tide_rollup_marks_free(rollup->marks);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rollup, rollup_clear)
 
 /* ---- arguments --------------------------------------------------------------------------------------------- */
 
@@ -423,16 +424,14 @@ begin_rollup(TideCommandCall *call, GError **error)
   const RollupOptions *options = call->options;
   if (!tide_command_load_config(call))
     return FALSE;
-  Rollup rollup = {
+  g_auto(Rollup) rollup = {
       .config = call->config, .options = options, .source = choose_source(call->config, call->arguments, error)};
   if (rollup.source == NULL || !choose_day(&rollup, tide_wall_clock_epoch_ms(), error))
     return FALSE;
   rollup.target = options->target != NULL ? g_strdup(options->target)
                                           : g_strconcat(rollup.source->name, "_", rollup.day.name, NULL);
-  if (!check_target_name(&rollup, error)) {
-    clear_rollup(&rollup);
+  if (!check_target_name(&rollup, error))
     return FALSE;
-  }
   g_autofree char *directory = tide_state_directory_of_user(options->state_directory);
   g_autofree char *marks_name = g_strdup_printf("rollup-%s", rollup.target);
   g_strdelimit(marks_name, ":", '-'); /* of a namespace */
@@ -442,9 +441,7 @@ begin_rollup(TideCommandCall *call, GError **error)
     tide_say("tidemark rollup: cannot create a directory for marks (%s): a killed rollup starts again",
              g_strerror(errno));
   rollup.stop = tide_stop_signal_install();
-  gboolean ok = roll_up(call, &rollup, error);
-  clear_rollup(&rollup);
-  return ok;
+  return roll_up(call, &rollup, error);
 }
 
 static const TideOption rollup_options[] = {

@@ -32,7 +32,6 @@ struct TideVerifyTables {
   GArray *families;            /* owned (element-type TideVerifyFamily) */
   GHashTable *slots;           /* owned: name to 1 + index; 0: not to be verified */
   guint *slot_of_declared;     /* owned, by index: of plain tables; TIDE_TABLE_NONE */
-  guint last_dated;            /* index of the last dated table; TIDE_TABLE_NONE */
   Window *windows;             /* owned, by index */
 };
 
@@ -178,7 +177,6 @@ tide_verify_tables_new(const TideConfig *config, TideGatewaySession *session, co
   tables->slots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   tables->slot_of_declared = g_new0(guint, config->tables->len);
   tables->windows = g_new0(Window, config->tables->len);
-  tables->last_dated = TIDE_TABLE_NONE;
   for (guint i = 0; i < config->tables->len; i++) {
     tables->slot_of_declared[i] = TIDE_TABLE_NONE;
     tables->windows[i] = (Window){G_MAXINT64, G_MININT64};
@@ -205,25 +203,15 @@ tide_verify_tables_find(TideVerifyTables *tables, const TideRow *row, guint *ret
     *ret_slot = tables->slot_of_declared[row->table_index];
     return TRUE;
   }
-  if (tables->last_dated != TIDE_TABLE_NONE) {
-    const TideTable *last = tide_verify_tables_at(tables, tables->last_dated)->table;
-    if (last->index == row->table_index && tide_bytes_equal(tide_bytes_of_string(last->name), row->table_name)) {
-      *ret_slot = tables->last_dated;
-      return TRUE;
-    }
-  }
   g_autofree char *name = g_strndup((const char *)row->table_name.data, row->table_name.len);
   gpointer known = NULL;
   if (g_hash_table_lookup_extended(tables->slots, name, NULL, &known)) {
     *ret_slot = GPOINTER_TO_UINT(known) == 0 ? TIDE_TABLE_NONE : GPOINTER_TO_UINT(known) - 1;
-  } else {
-    const TideTable *table = tide_table_of_name(tables->config, name);
-    g_assert(table != NULL); /* the mapping built the name from the table's own pattern */
-    if (!assign_slot(tables, table, ret_slot, error))
-      return FALSE;
+    return TRUE;
   }
-  tables->last_dated = *ret_slot;
-  return TRUE;
+  const TideTable *table = tide_table_of_name(tables->config, name);
+  g_assert(table != NULL); /* the mapping built the name from the table's own pattern */
+  return assign_slot(tables, table, ret_slot, error);
 }
 
 /* ---- cells ---------------------------------------------------------------------------------------------------------
