@@ -2,7 +2,6 @@
 
 #include "commands/cli/output.h"
 #include "commands/init/guess_key.h"
-#include "commands/init/guess_splits.h"
 #include "commands/init/guess_time.h"
 #include "config/option/nearest_name.h"
 #include "decode/formats.h"

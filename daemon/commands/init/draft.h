@@ -4,10 +4,34 @@
 
 #include "commands/init/init_samples.h"
 #include "commands/init/proposal.h"
-#include "commands/init/trial.h"
 #include "model/time/time_forms.h"
 
 G_BEGIN_DECLS
+
+/* ---- trial.c ---- */
+
+typedef struct TideInitTrial {
+  const TideInitSample *taken; /* borrowed: the first that produces a row; NULL: none */
+  guint n_rejected;            /* messages, and rejected readings of other messages */
+  char *why;                   /* owned: the first reason; NULL: nothing was rejected */
+  guint64 n_lost;              /* values of the history that another reading's value replaced */
+  char *lost_row;              /* owned, printable: of the first; NULL: none */
+  char *lost_column;           /* owned, likewise */
+} TideInitTrial;
+
+void tide_init_trial_clear(TideInitTrial *trial);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TideInitTrial, tide_init_trial_clear)
+
+/* @topic: of the samples. @now_ms: also the time of samples that are no records of a topic. */
+void tide_init_try(const TideConfig *config, const TideInitSamples *samples, const char *topic, gint64 now_ms,
+                   TideInitTrial *ret_trial);
+
+/* Like tide_init_try() with the configuration that @proposal would be; arbitrary values replace its missing settings.
+ * FALSE: the configuration would be invalid. */
+gboolean tide_init_try_proposal(const TideInitProposal *proposal, const TideInitSamples *samples, gint64 now_ms,
+                                TideInitTrial *ret_trial) G_GNUC_WARN_UNUSED_RESULT;
+
+/* ---- draft.c ---- */
 
 typedef struct TideInitDraft {
   const TideInitSamples *samples; /* borrowed */
@@ -58,5 +82,24 @@ void tide_init_draft_guess_splits(TideInitDraft *draft);
 
 /* Probable mistakes; sentences without full stop. (transfer full) (element-type utf8) */
 GPtrArray *tide_init_draft_notes(const TideInitDraft *draft);
+
+/* ---- findings.c ---- */
+
+/* Prints what was found in the samples on standard output: each field, its first value, and its use; rejected messages
+ * on standard error. */
+void tide_init_show_findings(const TideInitSamples *samples, const TideInitDraft *draft);
+
+/* ---- questions.c ---- */
+
+/* Settings from options, which are not asked for. */
+typedef struct TideInitGiven {
+  gboolean time, key, table, brokers, topic, gateways, dead_letters;
+} TideInitGiven;
+
+/* Whether an operator can answer: standard input and error are terminals. */
+gboolean tide_init_can_ask(void);
+
+/* Reports an invalid answer and repeats the question. Errors: CANCELLED when the input ends. */
+gboolean tide_init_ask_all(TideInitDraft *draft, const TideInitGiven *given, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

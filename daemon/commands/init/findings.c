@@ -1,4 +1,5 @@
-#include "commands/init/findings.h"
+/* Prints what was found in the samples: each field, its first value, and its use. */
+#include "commands/init/draft.h"
 
 #include "commands/cli/listing.h"
 #include "commands/cli/output.h"

@@ -28,7 +28,7 @@ gboolean tide_guess_shape(const TideFieldSurvey *survey, TideBytes unread, const
 /* The YAML of @name in @given; NULL: absent. */
 const char *tide_shape_setting(const GPtrArray *given, const char *name);
 
-G_END_DECLS
-
 /* Whether numbers of CSV have a decimal comma: the values of a field do, and no value has a decimal point. */
 gboolean tide_guess_decimal_comma(const TideFieldSurvey *survey);
+
+G_END_DECLS

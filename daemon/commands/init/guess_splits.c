@@ -1,4 +1,6 @@
-#include "commands/init/guess_splits.h"
+/* Guesses the split points of a new history table: values of its key's first field, if the samples have enough of them.
+ * Pure. */
+#include "commands/init/guess_key.h"
 
 #include "commands/init/guess_time.h"
 #include "commands/tables/split_sample.h"

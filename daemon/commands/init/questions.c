@@ -1,4 +1,5 @@
-#include "commands/init/questions.h"
+/* The questions at a terminal, each with a proposed answer. */
+#include "commands/init/draft.h"
 
 #include "commands/cli/output.h"
 #include "util/error.h"

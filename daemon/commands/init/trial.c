@@ -1,4 +1,6 @@
-#include "commands/init/trial.h"
+/* Runs the samples through the daemon's own mapping with a configuration; `init` judges the configuration by the
+ * result. */
+#include "commands/init/draft.h"
 
 #include "commands/cli/load_config.h"
 #include "commands/cli/overwritten_cells.h"

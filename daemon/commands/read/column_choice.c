@@ -1,4 +1,6 @@
-#include "commands/read/column_choice.h"
+/* The columns chosen for output: each QUALIFIER or FAMILY:QUALIFIER, with bytes as \xHH. A qualifier may contain
+ * colons, so a name with a colon can mean both. */
+#include "commands/read/table_scan.h"
 
 #include "commands/cli/output.h"
 #include "model/scratch.h"

@@ -1,5 +1,5 @@
 /* Where a history is split by its samples, and what is said where it is not. */
-#include "commands/init/guess_splits.h"
+#include "commands/init/guess_key.h"
 
 #include "model/key/row_key.h"
 #include "unit/sample_survey.h"

@@ -1,5 +1,5 @@
 /* Which columns somebody means, and what is asked of HBase for them. */
-#include "commands/read/column_choice.h"
+#include "commands/read/table_scan.h"
 
 #include "unit/assert_bytes.h"
 #include "unit/test_case.h"
