@@ -101,12 +101,17 @@ class Last:
     write: Write
     is_contested: bool = False  # its message wrote several values
     is_corrected: bool = False
+    is_shared: bool = False     # several readings gave the value
     has_lost: bool = False      # another reading had the place, with another value
 
 
-def clash(one: Write, other: Write) -> bool:
+def are_other_readings(one: Write, other: Write) -> bool:
     """Of latest tables nothing is told of readings that others overwrite: that is what they are for."""
-    return None not in (one.identity, other.identity) and one.identity != other.identity and one.value != other.value
+    return None not in (one.identity, other.identity) and one.identity != other.identity
+
+
+def clash(one: Write, other: Write) -> bool:
+    return are_other_readings(one, other) and one.value != other.value
 
 
 def last_of(writes: list[Write]) -> dict[int, Last]:
@@ -121,7 +126,8 @@ def last_of(writes: list[Write]) -> dict[int, Last]:
         same_message, differs = before.row.source == write.row.source, before.value != write.value
         last.is_contested = same_message and (last.is_contested or differs)
         last.is_corrected |= before.identity is not None and before.identity == write.identity and differs and not same_message
-        last.has_lost |= clash(before, write)
+        last.has_lost |= clash(before, write) or (last.is_shared and differs)  # a correction is of one, and the others have lost it
+        last.is_shared = not differs and (last.is_shared or are_other_readings(before, write))
         last.write = write
     return found
 
