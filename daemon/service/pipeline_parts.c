@@ -30,6 +30,7 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
   TideDatedTablesContext dated = {
       .config = config, .budget = &parts->budget, .table_budgets = parts->table_budgets, .metrics = options->metrics};
   parts->dated = tide_dated_tables_new(&dated);
+  parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
   TideLanesOptions lanes = {.n_tables = parts->n_slots,
                             .max_rows = config->batch.max_rows,
                             .max_bytes = config->batch.max_bytes,
@@ -37,9 +38,10 @@ tide_pipeline_parts_init(TidePipelineParts *parts, const TidePipelineOptions *op
                             .max_probes = config->hbase.writers / 2,
                             .retry_min_us = config->hbase.retry_min_ms * TIDE_US_PER_MS,
                             .retry_max_us = config->hbase.retry_max_ms * TIDE_US_PER_MS,
-                            .rows_per_second = config->limits.rows_per_second};
+                            .rows_per_second = config->limits.rows_per_second,
+                            .yield_gateways = options->yields ? tide_gateways_max_entries(parts->gateways) : 0,
+                            .n_writers = config->hbase.writers};
   parts->lanes = tide_lanes_new(&lanes);
-  parts->gateways = tide_gateways_new(&config->hbase, options->metrics);
   if (options->accept_cluster_change)
     tide_gateways_accept_cluster_change(parts->gateways);
   TideRegionsOptions regions = {.config = config,

@@ -13,6 +13,8 @@
  *   number is halved if a call was refused for its size and its halves were accepted, or if a second call of a lane got
  *   no answer while much smaller ones are accepted. It doubles once an hour.
  * - A call waits for the rates that the operator allows, and while the operator has its table paused.
+ * - In a process that yields, such as `tidemark load`, the calls of a table through a gateway also wait for those of
+ *   other processes (yield.h).
  * - A table that accepts no rows (missing, disabled, access denied: TIDE_OUTCOME_SUSPEND) is suspended as a whole. One
  *   call of the lane that failed probes it, and the table resumes when HBase accepts that call.
  *
@@ -39,6 +41,8 @@ typedef struct TideLanesOptions {
   gint64 retry_min_us;
   gint64 retry_max_us;
   guint32 rows_per_second; /* of all tables; 0: not limited. A table's own is read from its declaration */
+  guint32 yield_gateways;  /* this process yields: gateways have indexes below this; 0: it does not */
+  guint32 n_writers;       /* if it yields: those that take calls */
 } TideLanesOptions;
 
 TideLanes *tide_lanes_new(const TideLanesOptions *options);
@@ -81,12 +85,15 @@ typedef struct TideCall {
   /* Private to the lanes. */
   gboolean is_probe; /* of a failing lane or table */
   gboolean is_probe_of_table;
+  guint32 gateway;
+  gint64 taken_us;
 } TideCall;
 
 typedef enum TideTake { TIDE_TAKE_CALL, TIDE_TAKE_NOTHING, TIDE_TAKE_STOPPED } TideTake;
 
-/* Waits until @deadline_us (monotonic) for a call. Any writer may serve any due lane. */
-TideTake tide_lanes_take(TideLanes *lanes, gint64 deadline_us, TideCall *ret_call);
+/* Waits until @deadline_us (monotonic) for a call. Any writer may serve any due lane. @gateway: the index of the one
+ * that the call will go through */
+TideTake tide_lanes_take(TideLanes *lanes, guint32 gateway, gint64 deadline_us, TideCall *ret_call);
 
 /* Ends a call; all consequences are decided here. A batch completes when each of its rows is acknowledged or poison;
  * the others return to their lanes. @outcome: for batches that have waiting rows or have failed; OK: there are none.
@@ -154,6 +161,14 @@ typedef struct TideLanesState {
 } TideLanesState;
 
 TideLanesState tide_lanes_state(TideLanes *lanes);
+
+/* The part of the writers' time that a process which yields did not give to others while its rows waited. 1: all */
+typedef struct TideSpeedShare {
+  double recent;  /* over the last seconds */
+  double overall; /* since the first call */
+} TideSpeedShare;
+
+TideSpeedShare tide_lanes_speed_share(TideLanes *lanes, gint64 now_us);
 
 /* Load of one lane, or of a table with all its lanes. */
 typedef struct TideLoad {

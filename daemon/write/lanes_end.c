@@ -193,10 +193,17 @@ end_batches_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const 
 static void
 end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const char *error_text, gint64 now_us)
 {
-  lanes->n_in_flight_calls--;
-  lanes->n_probes -= call->is_probe ? 1 : 0;
-  lanes->in_flight_rows -= call->n_rows;
+  lanes->in_flight.calls--;
+  lanes->in_flight.probes -= call->is_probe ? 1 : 0;
+  lanes->in_flight.rows -= call->n_rows;
   TableSlot *slot = &lanes->tables[call->table->index];
+  if (slot->yields != NULL) {
+    TideYieldCall ended = {.start_us = call->taken_us,
+                           .n_rows = call->n_rows,
+                           .is_acknowledged = outcome == TIDE_OUTCOME_OK,
+                           .is_turned_away = outcome == TIDE_OUTCOME_RETRY || outcome == TIDE_OUTCOME_UNKNOWN};
+    tide_yield_end_call(&slot->yields[call->gateway], &ended, lanes->options.n_writers, now_us);
+  }
   gboolean is_evidence = call->is_answered; /* shows something about a region */
   for (guint32 i = 0; i < call->n_batches; i++) {
     gboolean accepted = is_accepted(call->batches[i], outcome);
@@ -238,11 +245,11 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   end_call_locked(lanes, call, outcome, error_text, now_us);
   /* Waking a writer costs as much as many rows, so it is skipped if nothing waits. Delayed batches count: the writer
    * that ends this call may have lost its gateway, and sleeping writers have no wake-up time. */
-  gboolean is_work =
-      call->n_batches < n_batches || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
+  gboolean is_work = call->n_batches < n_batches || lanes->delayed.length > 0 ||
+                     tide_lanes_next_locked(lanes, TIDE_LANES_ANY_GATEWAY, now_us) != NULL;
   tide_mutex_unlock(&lanes->lock);
   if (is_work)
-    tide_cond_signal(&lanes->work);
+    tide_lanes_wake(lanes);
   post_completed(call);
   call->n_batches = 0;
 }

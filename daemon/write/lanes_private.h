@@ -4,6 +4,7 @@
 #include "util/pace.h"
 #include "util/rate.h"
 #include "write/lanes.h"
+#include "write/yield.h"
 
 G_BEGIN_DECLS
 
@@ -73,6 +74,7 @@ typedef struct TableSlot {
   gint64 n_refused;        /* suspects since a row was accepted */
   TidePace pace;           /* of a declared table, which its dated tables share */
   gboolean is_paused;      /* likewise: by the operator */
+  TideYield *yields;       /* owned array, by gateway; NULL: this process does not yield */
   /* while suspended */
   gint64 probe_at_us;        /* when one call probes it */
   gboolean is_probed;        /* the probe is in flight */
@@ -102,11 +104,18 @@ struct TideLanes {
   gboolean stopped;
   gboolean is_final;   /* no more rows will come */
   guint32 n_suspended; /* suspended tables */
-  guint32 n_in_flight_calls;
-  guint32 n_probes; /* probes in flight */
-  guint64 in_flight_rows;
+  struct {
+    guint32 calls;
+    guint32 probes; /* of these */
+    guint64 rows;
+  } in_flight;
   guint64 waiting_rows;
   gint64 last_ok_us;
+  struct {
+    gint64 begin_us;   /* first call; 0: none yet */
+    guint64 waited_us; /* writers with rows, all together */
+    TideRate recent_us;
+  } yielding;                     /* for other processes */
   LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: the lanes with most rows, as far as known; NULL: none */
 };
 
@@ -153,8 +162,14 @@ tide_lanes_pace_wait_us_locked(const TideLanes *lanes, const TableSlot *slot, gi
   return tide_pace_wait_us(&declared->pace, now_us);
 }
 
-/* The lane to begin a call with; NULL: none. */
-LaneQueue *tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us);
+/* Any of them, as if this process did not yield. */
+#define TIDE_LANES_ANY_GATEWAY G_MAXUINT32
+
+/* The lane to begin a call through @gateway with; NULL: none. */
+LaneQueue *tide_lanes_next_locked(const TideLanes *lanes, guint32 gateway, gint64 now_us);
+
+/* Wakes a writer that waits for a call. Where only the writers of some gateways may have one, that is all of them. */
+void tide_lanes_wake(TideLanes *lanes);
 
 /* Moves @queue to the list of its current state. */
 void tide_lane_queue_update_state_locked(LaneQueue *queue, gint64 now_us);

@@ -142,7 +142,7 @@ tide_lanes_stuck(TideLanes *lanes, char **ret_text)
   gboolean is_other = FALSE;
   *ret_text = NULL;
   tide_mutex_lock(&lanes->lock);
-  gboolean is_busy = lanes->n_in_flight_calls > 0;
+  gboolean is_busy = lanes->in_flight.calls > 0;
   for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
     const LaneQueue *queue = link->data;
     for (const TideBatch *batch = queue->first; batch != NULL; batch = batch->next) {
@@ -174,9 +174,9 @@ tide_lanes_state(TideLanes *lanes)
   tide_mutex_lock(&lanes->lock);
   {
     state.waiting_rows = lanes->waiting_rows;
-    state.in_flight_rows = lanes->in_flight_rows;
-    state.in_flight_calls = lanes->n_in_flight_calls;
-    state.in_flight_probes = lanes->n_probes;
+    state.in_flight_rows = lanes->in_flight.rows;
+    state.in_flight_calls = lanes->in_flight.calls;
+    state.in_flight_probes = lanes->in_flight.probes;
     state.suspended_tables = lanes->n_suspended;
     state.is_paced = lanes->waiting_rows > 0 && tide_pace_wait_us(&lanes->operator.pace, tide_now_us()) > 0;
     for (GList *link = g_queue_peek_head_link(&lanes->busy); link != NULL; link = link->next) {
@@ -190,6 +190,22 @@ tide_lanes_state(TideLanes *lanes)
   }
   tide_mutex_unlock(&lanes->lock);
   return state;
+}
+
+TideSpeedShare
+tide_lanes_speed_share(TideLanes *lanes, gint64 now_us)
+{
+  TideSpeedShare share = {.recent = 1, .overall = 1};
+  tide_mutex_lock(&lanes->lock);
+  double writers_us = (double)lanes->options.n_writers * (double)(now_us - lanes->yielding.begin_us);
+  if (lanes->options.yield_gateways > 0 && lanes->yielding.begin_us > 0 && writers_us > 0) {
+    double recent_us = tide_rate_a_second(lanes->yielding.recent_us, now_us) / lanes->options.n_writers;
+    gboolean is_young = now_us - lanes->yielding.begin_us < 2 * TIDE_RATE_WINDOW_US;
+    share.overall = CLAMP(1 - (double)lanes->yielding.waited_us / writers_us, 0, 1);
+    share.recent = is_young ? share.overall : CLAMP(1 - recent_us / TIDE_US_PER_S, 0, 1);
+  }
+  tide_mutex_unlock(&lanes->lock);
+  return share;
 }
 
 /* ---- loads ---- */

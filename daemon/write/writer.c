@@ -286,7 +286,8 @@ run_writer(gpointer data)
       stopped = tide_lanes_is_stopped(writer->context.lanes);
       continue;
     }
-    switch (tide_lanes_take(writer->context.lanes, deadline_us, &writer->call)) {
+    guint32 gateway = tide_gateway_index(writer->connection.link.gateway);
+    switch (tide_lanes_take(writer->context.lanes, gateway, deadline_us, &writer->call)) {
     case TIDE_TAKE_CALL:
       send_call(writer);
       break;

@@ -109,7 +109,7 @@ take_call(Fixture *fixture, TideCall *ret_call)
 {
   GString *keys = g_string_new(NULL);
   ret_call->n_batches = 0;
-  (void)tide_lanes_take(fixture->flow.lanes, 0, ret_call);
+  (void)tide_lanes_take(fixture->flow.lanes, 0, 0, ret_call);
   for (guint32 i = 0; i < ret_call->n_batches; i++)
     for (guint32 row = 0; row < ret_call->batches[i]->n_rows; row++) {
       TideBytes key = tide_batch_row_key(ret_call->batches[i], row);

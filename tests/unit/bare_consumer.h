@@ -23,7 +23,7 @@ static inline void
 bare_flow_take_call(UnstartedFlow *flow, TideAccumulator *accumulator, guint32 n_rows, TideCall *ret_call)
 {
   tide_accumulator_tick(accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
-  g_assert_cmpint(tide_lanes_take(flow->lanes, 0, ret_call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(flow->lanes, 0, 0, ret_call), ==, TIDE_TAKE_CALL);
   g_assert_cmpuint(ret_call->n_rows, ==, n_rows);
 }
 
@@ -114,7 +114,7 @@ bare_consumer_assert_no_call(BareConsumer *bare)
 {
   TideCall call;
   tide_accumulator_tick(bare->accumulator, TIDE_PRESSURE_FLUSH, 0, tide_now_us());
-  g_assert_cmpint(tide_lanes_take(bare->flow.lanes, 0, &call), ==, TIDE_TAKE_NOTHING);
+  g_assert_cmpint(tide_lanes_take(bare->flow.lanes, 0, 0, &call), ==, TIDE_TAKE_NOTHING);
 }
 
 /* Acknowledges @call. Returns: its batch, for tide_accumulator_complete(). */

@@ -99,7 +99,7 @@ leave_suspect(TideBatch *batch, guint32 n_tries, gint64 since_us, gint64 not_bef
 static inline gboolean
 take_now(Fixture *fixture, TideCall *call)
 {
-  return tide_lanes_take(fixture->lanes, 0, call) == TIDE_TAKE_CALL;
+  return tide_lanes_take(fixture->lanes, 0, 0, call) == TIDE_TAKE_CALL;
 }
 
 static inline guint

@@ -335,7 +335,7 @@ static void
 acknowledge_all(Fixture *fixture, TideAccumulator *accumulator, gint64 now_us)
 {
   TideCall call;
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + TIMEOUT_US, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + TIMEOUT_US, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpstr(call.table->name, ==, "S_20251120");
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
   for (TideBatch *batch = tide_completion_queue_take(&fixture->completions, 0), *next; batch != NULL; batch = next) {

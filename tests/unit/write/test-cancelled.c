@@ -65,7 +65,7 @@ count_completed(Lanes *fixture)
 static void
 take(Lanes *fixture, TideCall *call)
 {
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + TIMEOUT_US, call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + TIMEOUT_US, call), ==, TIDE_TAKE_CALL);
 }
 
 static void
@@ -89,7 +89,7 @@ test_lane_is_not_well_for_it(Lanes *fixture, gconstpointer data)
   finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
   g_assert_cmpuint(count_completed(fixture), ==, 1);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).troubled_lanes, ==, 1);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, 0, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpuint(call.n_batches, ==, 1); /* a probe */
   g_assert_cmpint(call.batches[0]->delivery.lane_ok_us, ==, 0);
   finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
@@ -128,7 +128,7 @@ test_suspended_table_is_not_well_for_it(Lanes *fixture, gconstpointer data)
   finish(fixture, &call, TIDE_OUTCOME_OK, TRUE);
   g_assert_cmpuint(count_completed(fixture), ==, 1);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 1);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, 0, &call), ==, TIDE_TAKE_CALL);
   g_assert_true(call.is_probe_of_table);
   finish(fixture, &call, TIDE_OUTCOME_OK, FALSE);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).suspended_tables, ==, 0);

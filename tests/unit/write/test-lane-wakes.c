@@ -49,7 +49,7 @@ full_call(Fixture *fixture)
 static gboolean
 take_now(TideLanes *lanes, TideCall *call)
 {
-  return tide_lanes_take(lanes, 0, call) == TIDE_TAKE_CALL;
+  return tide_lanes_take(lanes, 0, 0, call) == TIDE_TAKE_CALL;
 }
 
 typedef struct Sleeper {
@@ -65,7 +65,7 @@ run_sleeper(gpointer data)
   Sleeper *sleeper = data;
   gint64 give_up_us = tide_now_us() + 20 * TIDE_US_PER_S;
   atomic_store(&sleeper->has_begun, TRUE);
-  gboolean is_taken = tide_lanes_take(sleeper->lanes, give_up_us, &sleeper->call) == TIDE_TAKE_CALL;
+  gboolean is_taken = tide_lanes_take(sleeper->lanes, 0, give_up_us, &sleeper->call) == TIDE_TAKE_CALL;
   sleeper->is_woken = is_taken && tide_now_us() < give_up_us;
 }
 
@@ -212,7 +212,7 @@ run_stop_sleeper(gpointer data)
   TideCall call;
   gint64 start_us = tide_now_us();
   atomic_store(&sleeper->has_begun, TRUE);
-  g_assert_cmpint(tide_lanes_take(sleeper->lanes, start_us + 20 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_STOPPED);
+  g_assert_cmpint(tide_lanes_take(sleeper->lanes, 0, start_us + 20 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_STOPPED);
   sleeper->slept_us = tide_now_us() - start_us;
 }
 
@@ -271,7 +271,7 @@ run_crowd_writer(gpointer data)
   CrowdWriter *writer = data;
   TideCall call;
   TideTake take;
-  while ((take = tide_lanes_take(writer->crowd->lanes, tide_now_us() + 20 * TIDE_US_PER_S, &call)) !=
+  while ((take = tide_lanes_take(writer->crowd->lanes, 0, tide_now_us() + 20 * TIDE_US_PER_S, &call)) !=
          TIDE_TAKE_STOPPED) {
     if (take == TIDE_TAKE_NOTHING) {
       atomic_fetch_add(&writer->crowd->n_slept_through, 1);

@@ -28,7 +28,7 @@ test_failed_lane_waits_alone_and_the_others_go_on(Fixture *fixture, gconstpointe
   g_assert_cmpuint(trouble->waiting_rows, ==, 3);
 
   /* After the wait: the first batch alone, in the old order, the same bytes. */
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpint(tide_now_us() - failed_us, >=, 25 * TIDE_US_PER_MS);
   g_assert_cmpuint(call.n_batches, ==, 1);
   g_assert_cmpuint(call.n_rows, ==, 1);
@@ -78,12 +78,12 @@ test_refused_rows_are_not_written(Fixture *fixture, gconstpointer data)
   submit(fixture, lane, 5, 100);
   TideCall call;
   for (guint i = 0; i < G_N_ELEMENTS(failures); i++) {
-    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
     gint64 now_us = tide_now_us();
     tide_lanes_finish(fixture->lanes, &call, failures[i], "refused", now_us);
     g_assert_cmpfloat(written_a_second(fixture, now_us), ==, 0);
   }
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
   gint64 now_us = tide_now_us();
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, now_us);
   g_assert_cmpfloat(written_a_second(fixture, now_us), >, 0);
@@ -107,11 +107,11 @@ test_window_halves_and_widens_by_steps(Fixture *fixture, gconstpointer data)
   g_assert_cmpuint(call.n_rows, ==, n_wanted[0]);
   gint64 now_us = tide_now_us();
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", now_us);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, now_us + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, now_us + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpuint(call.n_rows, ==, n_wanted[1]);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).narrowed_lanes, ==, 1);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpuint(call.n_rows, ==, n_wanted[2]);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   g_assert_true(take_now(fixture, &call));
@@ -134,7 +134,7 @@ test_batch_larger_than_the_window_goes_all_the_same(Fixture *fixture, gconstpoin
   submit(fixture, lane, 10, 100);
   TideCall call;
   for (guint i = 0; i < 5; i++) {
-    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
     g_assert_cmpuint(call.n_rows, ==, 10);
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_RETRY, "busy", tide_now_us());
   }
@@ -158,9 +158,9 @@ test_dead_regions_do_not_take_all_writers(Fixture *fixture, gconstpointer data)
   for (guint i = 0; i < N_DEAD; i++)
     tide_lanes_finish(fixture->lanes, &calls[i], TIDE_OUTCOME_UNKNOWN, "timed out", tide_now_us());
   gint64 all_waited_us = tide_now_us() + 60 * TIDE_US_PER_MS;
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[0]), ==, TIDE_TAKE_CALL);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[1]), ==, TIDE_TAKE_CALL);
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, all_waited_us, &calls[2]), ==, TIDE_TAKE_NOTHING);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, all_waited_us, &calls[0]), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, all_waited_us, &calls[1]), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, all_waited_us, &calls[2]), ==, TIDE_TAKE_NOTHING);
   g_assert_cmpuint(tide_lanes_state(fixture->lanes).in_flight_probes, ==, 2);
   submit(fixture, good, 1, 100);
   g_assert_true(take_now(fixture, &calls[2]));
@@ -224,7 +224,7 @@ test_suspended_table_is_probed_by_what_failed_and_goes_on(Fixture *fixture, gcon
 
   for (guint i = 0; i < 3; i++) {
     static const TideOutcome outcomes[] = {TIDE_OUTCOME_SUSPEND, TIDE_OUTCOME_RETRY, TIDE_OUTCOME_OK};
-    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
     g_assert_true(call.batches[0]->lane == a);
     g_assert_false(take_now(fixture, &second)); /* one probe at a time */
     tide_lanes_finish(fixture->lanes, &call, outcomes[i], i < 2 ? "not yet" : NULL, tide_now_us());
@@ -350,7 +350,7 @@ test_refused_row_ends_a_suspension(Fixture *fixture, gconstpointer data)
   TideCall call;
   submit(fixture, lane, 1, 100);
   for (guint i = 0; i < 3; i++) {
-    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + G_USEC_PER_SEC, &call), ==, TIDE_TAKE_CALL);
     leave_suspect(call.batches[0], i + 1, 1, 0);
     call.is_answered = i == 2;
     tide_lanes_finish(fixture->lanes, &call, i == 0 ? TIDE_OUTCOME_SUSPEND : TIDE_OUTCOME_OK, i == 0 ? "no" : NULL,
@@ -451,7 +451,7 @@ test_batch_with_a_suspect_has_its_turn(Fixture *fixture, gconstpointer data)
   leave_suspect(call.batches[0], 1, 1, due_us);
   tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   gint64 deadline_us = tide_now_us() + 100 * TIDE_US_PER_S;
-  g_assert_cmpint(tide_lanes_take(fixture->lanes, deadline_us, &call), ==, TIDE_TAKE_CALL);
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, deadline_us, &call), ==, TIDE_TAKE_CALL);
   g_assert_cmpint(tide_now_us(), <, deadline_us);
   g_assert_cmpint(tide_now_us(), >=, due_us);
   g_assert_true(call.batches[0] == batch);

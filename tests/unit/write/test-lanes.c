@@ -289,7 +289,7 @@ test_raised_rate_holds_at_once(Fixture *fixture, gconstpointer data)
     g_assert_false(take_now(fixture, &(TideCall){0}));
     set_rate(fixture, of_table, 1000000);
     TideCall call;
-    g_assert_cmpint(tide_lanes_take(fixture->lanes, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
+    g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, tide_now_us() + 10 * TIDE_US_PER_S, &call), ==, TIDE_TAKE_CALL);
     tide_lanes_finish(fixture->lanes, &call, TIDE_OUTCOME_OK, NULL, tide_now_us());
   }
   g_assert_cmpuint(count_completed(fixture), ==, 4);
@@ -326,7 +326,7 @@ run_taker(gpointer data)
   Race *race = data;
   TideCall call;
   guint n = 0;
-  while (tide_lanes_take(race->fixture->lanes, tide_now_us() + 20 * TIDE_US_PER_MS, &call) != TIDE_TAKE_STOPPED) {
+  while (tide_lanes_take(race->fixture->lanes, 0, tide_now_us() + 20 * TIDE_US_PER_MS, &call) != TIDE_TAKE_STOPPED) {
     if (call.n_batches == 0)
       continue;
     /* Every third call fails in one way or another. */

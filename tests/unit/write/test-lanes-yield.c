@@ -1,0 +1,229 @@
+/* Which calls a process that yields to others gives out: by table and gateway, and whom their ends wake. */
+#include "unit/lanes_fixture.h"
+#include "util/lock.h"
+
+#define GATEWAYS 2
+#define WRITERS 4
+
+/* No test waits that long: what is not given out at once is held back. */
+#define SLOW_CALL_US (20 * TIDE_US_PER_S)
+
+/* Instead of those of set_up(). */
+static void
+use_yielding_lanes(Fixture *fixture)
+{
+  TideLanesOptions options = {.n_tables = 2,
+                              .max_rows = 10,
+                              .max_bytes = 1000,
+                              .max_in_flight_per_region = WRITERS,
+                              .retry_min_us = SLOW_CALL_US,
+                              .retry_max_us = SLOW_CALL_US,
+                              .yield_gateways = GATEWAYS,
+                              .n_writers = WRITERS};
+  tide_lanes_free(fixture->lanes);
+  fixture->lanes = tide_lanes_new(&options);
+}
+
+static void
+set_up_yielding(Fixture *fixture, gconstpointer data)
+{
+  set_up(fixture, data);
+  use_yielding_lanes(fixture);
+}
+
+static gboolean
+take_through(Fixture *fixture, guint32 gateway, TideCall *call)
+{
+  return tide_lanes_take(fixture->lanes, gateway, 0, call) == TIDE_TAKE_CALL;
+}
+
+static void
+finish(Fixture *fixture, TideCall *call, TideOutcome outcome, gint64 took_us)
+{
+  const char *error_text = outcome != TIDE_OUTCOME_OK ? "too busy" : NULL;
+  tide_lanes_finish(fixture->lanes, call, outcome, error_text, call->taken_us + took_us);
+}
+
+static void
+submit_calls(Fixture *fixture, TideLane *lane, guint n_calls)
+{
+  for (guint i = 0; i < n_calls; i++)
+    submit(fixture, lane, 10, 100);
+}
+
+static void
+test_each_table_and_gateway_has_its_bound(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lanes[] = {lane_of(fixture, 0, "", ""), lane_of(fixture, 1, "", "")};
+  TideCall calls[4], more;
+  for (guint i = 0; i < 2; i++)
+    submit_calls(fixture, lanes[i], 3);
+  for (guint32 gateway = 0; gateway < GATEWAYS; gateway++)
+    for (guint i = 0; i < 2; i++)
+      g_assert_true(take_through(fixture, gateway, &calls[2 * gateway + i]));
+  g_assert_true(calls[0].table != calls[1].table && calls[2].table != calls[3].table);
+  for (guint32 gateway = 0; gateway < GATEWAYS; gateway++)
+    g_assert_false(take_through(fixture, gateway, &more));
+  finish(fixture, &calls[3], TIDE_OUTCOME_OK, 0);
+  g_assert_false(take_through(fixture, 0, &more));
+  g_assert_true(take_through(fixture, 1, &more));
+  g_assert_true(more.table == calls[3].table);
+  finish(fixture, &more, TIDE_OUTCOME_OK, 0);
+  for (guint i = 0; i < 3; i++)
+    finish(fixture, &calls[i], TIDE_OUTCOME_OK, 0);
+  for (guint i = 0; i < 2; i++)
+    tide_lane_unref(lanes[i]);
+  (void)count_completed(fixture);
+}
+
+static void
+test_call_turned_away_makes_a_table_pause_at_its_gateway(Fixture *fixture, gconstpointer data)
+{
+  static const TideOutcome outcomes[] = {TIDE_OUTCOME_RETRY, TIDE_OUTCOME_UNKNOWN};
+  for (guint i = 0; i < G_N_ELEMENTS(outcomes); i++) {
+    TideLane *busy = lane_of(fixture, i, "", "m"), *other = lane_of(fixture, i, "m", "");
+    TideCall call;
+    submit_calls(fixture, busy, 1);
+    g_assert_true(take_through(fixture, 0, &call));
+    submit_calls(fixture, other, 1);
+    finish(fixture, &call, outcomes[i], SLOW_CALL_US);
+    g_assert_false(take_through(fixture, 0, &call));
+    g_assert_true(take_through(fixture, 1, &call));
+    g_assert_true(call.batches[0]->lane == other);
+    finish(fixture, &call, TIDE_OUTCOME_OK, 0);
+    tide_lane_unref(busy);
+    tide_lane_unref(other);
+  }
+  (void)count_completed(fixture);
+}
+
+/* Of the rows, or of the table: nobody else is in the way. */
+static void
+test_other_failures_hold_no_call_back(Fixture *fixture, gconstpointer data)
+{
+  static const TideOutcome outcomes[] = {TIDE_OUTCOME_NOT_SENT, TIDE_OUTCOME_POISON};
+  for (guint i = 0; i < G_N_ELEMENTS(outcomes); i++) {
+    TideLane *lane = lane_of(fixture, i, "", "m"), *other = lane_of(fixture, i, "m", "");
+    TideCall call;
+    submit_calls(fixture, lane, 1);
+    g_assert_true(take_through(fixture, 0, &call));
+    submit_calls(fixture, other, 1);
+    finish(fixture, &call, outcomes[i], SLOW_CALL_US);
+    g_assert_true(take_through(fixture, 0, &call));
+    finish(fixture, &call, TIDE_OUTCOME_OK, 0);
+    tide_lane_unref(lane);
+    tide_lane_unref(other);
+  }
+  (void)count_completed(fixture);
+}
+
+static void
+test_closed_table_is_forgotten(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  TideCall call;
+  submit_calls(fixture, lane, 1);
+  g_assert_true(take_through(fixture, 0, &call));
+  tide_batch_cancel(call.batches[0]);
+  finish(fixture, &call, TIDE_OUTCOME_UNKNOWN, SLOW_CALL_US);
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lanes_close(fixture->lanes, &fixture->tables[0]);
+  TideLane *next = lane_of(fixture, 0, "", "");
+  submit_calls(fixture, next, 1);
+  g_assert_true(take_through(fixture, 0, &call));
+  finish(fixture, &call, TIDE_OUTCOME_OK, 0);
+  g_assert_cmpuint(count_completed(fixture), ==, 1);
+  tide_lane_unref(lane);
+  tide_lane_unref(next);
+}
+
+/* Rows are held back for others; without rows a writer waits for itself. */
+static void
+test_speed_share_is_of_the_time_that_rows_waited(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  TideCall call, more;
+  g_assert_cmpfloat(tide_lanes_speed_share(fixture->lanes, tide_now_us()).overall, ==, 1);
+  submit_calls(fixture, lane, 1);
+  g_assert_true(take_through(fixture, 0, &call));
+  gint64 wait_us = 20 * TIDE_US_PER_MS, until_us = tide_now_us() + wait_us;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, until_us, &more), ==, TIDE_TAKE_NOTHING);
+  g_assert_cmpfloat(tide_lanes_speed_share(fixture->lanes, tide_now_us()).overall, ==, 1);
+  submit_calls(fixture, lane, 1);
+  until_us = tide_now_us() + wait_us;
+  g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, until_us, &more), ==, TIDE_TAKE_NOTHING);
+  gint64 now_us = tide_now_us();
+  TideSpeedShare share = tide_lanes_speed_share(fixture->lanes, now_us);
+  double given = (double)wait_us / (double)(WRITERS * (now_us - call.taken_us));
+  g_assert_cmpfloat(share.overall, <=, 1 - given);
+  g_assert_cmpfloat(share.overall, >=, 1 - 1.0 / WRITERS); /* the other writers did not wait */
+  g_assert_cmpfloat(share.recent, ==, share.overall);
+  finish(fixture, &call, TIDE_OUTCOME_OK, 0);
+  tide_lane_unref(lane);
+  (void)count_completed(fixture);
+}
+
+typedef struct Writer {
+  TideLanes *lanes;
+  guint32 gateway;
+  _Atomic gboolean has_begun;
+  TideTake take;
+  TideCall call;
+} Writer;
+
+static void
+take_once(gpointer data)
+{
+  Writer *writer = data;
+  atomic_store(&writer->has_begun, TRUE);
+  writer->take = tide_lanes_take(writer->lanes, writer->gateway, tide_now_us() + 600 * TIDE_US_PER_S, &writer->call);
+}
+
+/* A single wake-up could reach the writer of the other gateway, which may have no call now. */
+static void
+test_end_of_a_call_wakes_the_writer_of_its_gateway(Fixture *fixture, gconstpointer data)
+{
+  for (guint round = 0; round < 100; round++) {
+    use_yielding_lanes(fixture);
+    TideLane *lane = lane_of(fixture, 0, "", "");
+    TideCall calls[GATEWAYS];
+    Writer writers[GATEWAYS];
+    TideThread *threads[GATEWAYS];
+    submit_calls(fixture, lane, 4);
+    for (guint32 gateway = 0; gateway < GATEWAYS; gateway++)
+      g_assert_true(take_through(fixture, gateway, &calls[gateway]));
+    for (guint32 gateway = 0; gateway < GATEWAYS; gateway++) {
+      writers[gateway] = (Writer){.lanes = fixture->lanes, .gateway = gateway};
+      threads[gateway] = tide_thread_start("writer", take_once, &writers[gateway]);
+      while (!atomic_load(&writers[gateway].has_begun))
+        g_thread_yield();
+      for (guint i = 0; i < round; i++) /* of all rounds, they sleep in most */
+        g_assert_cmpuint(tide_lanes_state(fixture->lanes).in_flight_calls, ==, GATEWAYS);
+    }
+    for (guint32 gateway = GATEWAYS; gateway-- > 0;) {
+      finish(fixture, &calls[gateway], TIDE_OUTCOME_OK, 0);
+      tide_thread_join(threads[gateway]);
+      g_assert_cmpint(writers[gateway].take, ==, TIDE_TAKE_CALL);
+    }
+    for (guint32 gateway = 0; gateway < GATEWAYS; gateway++)
+      finish(fixture, &writers[gateway].call, TIDE_OUTCOME_OK, 0);
+    g_assert_cmpuint(count_completed(fixture), ==, 4);
+    tide_lane_unref(lane);
+  }
+}
+
+#define ADD(path, function) g_test_add(path, Fixture, NULL, set_up_yielding, function, tear_down)
+
+int
+main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  ADD("/lanes-yield/each-table-and-gateway-has-its-bound", test_each_table_and_gateway_has_its_bound);
+  ADD("/lanes-yield/call-turned-away-makes-a-table-pause-at-its-gateway",
+      test_call_turned_away_makes_a_table_pause_at_its_gateway);
+  ADD("/lanes-yield/other-failures-hold-no-call-back", test_other_failures_hold_no_call_back);
+  ADD("/lanes-yield/closed-table-is-forgotten", test_closed_table_is_forgotten);
+  ADD("/lanes-yield/speed-share-is-of-the-time-that-rows-waited", test_speed_share_is_of_the_time_that_rows_waited);
+  ADD("/lanes-yield/end-of-a-call-wakes-the-writer-of-its-gateway", test_end_of_a_call_wakes_the_writer_of_its_gateway);
+  return g_test_run();
+}
