@@ -60,7 +60,8 @@ tide_progress_update(TideProgress *progress, guint64 done, gint64 now_us)
   progress->next_us = now_us + INTERVAL_US;
   progress->shown = TRUE;
   g_autofree char *text = progress_text(progress, done, now_us - progress->start_us);
-  fprintf(stderr, "\r\033[K%s", text);
+  const char *note = progress->note;
+  fprintf(stderr, "\r\033[K%s%s%s", text, note != NULL ? "; " : "", note != NULL ? note : "");
   fflush(stderr);
 }
 
@@ -77,6 +78,7 @@ erase(gboolean *is_shown)
 void
 tide_progress_end(TideProgress *progress)
 {
+  g_clear_pointer(&progress->note, g_free);
   erase(&progress->shown);
 }
 

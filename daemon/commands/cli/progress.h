@@ -11,6 +11,7 @@ typedef struct TideProgress {
   guint64 total;    /* 0: unknown */
   double share;     /* share done, if it is known but the total is not; 0: unknown */
   double before;    /* the part of that share from before the work began */
+  char *note;       /* owned: printed after the rest; NULL: none */
   gint64 start_us;  /* monotonic */
   gint64 next_us;   /* time of the next update */
   gboolean enabled;

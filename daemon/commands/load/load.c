@@ -36,6 +36,7 @@ typedef struct LoadOptions {
   int format; /* index in row_formats */
   gboolean keep_keys;
   guint64 rate_per_s;
+  gboolean full_speed;
   gboolean dry_run;
   gboolean again;
 } LoadOptions;
@@ -234,6 +235,7 @@ show_progress(Load *load, gint64 now_us)
   TideFileLoadProgress at = tide_file_load_progress(load->files);
   TideLoadCounts counts = tide_load_report_counts(load->metrics);
   tide_load_report_progress(&load->progress, &at, &counts);
+  tide_load_report_speed(&load->progress, tide_pipeline_speed_share(load->pipeline).recent);
   tide_progress_update(&load->progress, counts.n_done, now_us);
 }
 
@@ -324,6 +326,7 @@ run_pipeline(Load *load, int *ret_stop_code, GError **error)
   TidePipelineOptions options = {.config = load->config,
                                  .metrics = load->metrics,
                                  .until_end = TRUE,
+                                 .yields = !load->options->full_speed,
                                  .open_input = open_input,
                                  .find_original = find_original,
                                  .input_data = load};
@@ -375,6 +378,7 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
                            .dead_letters = load->config->dead_letters.file,
                            .config_option = config_option,
                            .elapsed_us = tide_now_us() - start_us,
+                           .speed_share = tide_pipeline_speed_share(load->pipeline).overall,
                            .again = load->options->again,
                            .was_begun = is_begun,
                            .was_stopped = good && *load->stop != 0,
@@ -440,6 +444,8 @@ static const TideOption load_options[] = {
      "keep the printed keys of such rows, instead of building them from the fields"},
     {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "maximum number of messages per second (no limit)", .min = 1,
      .max = 100000000},
+    {"full-speed", NULL, TIDE_FLAG(LoadOptions, full_speed),
+     "do not yield to a daemon and others who write to HBase at the same time"},
     {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run), "write nothing; count rows by table, and rejections by reason"},
     {"again", NULL, TIDE_FLAG(LoadOptions, again), "load files from the beginning, regardless of their marks"},
     {"dead-letters", "FILE", TIDE_TEXT(LoadOptions, dead_letters),
@@ -464,7 +470,7 @@ const TideCommand tide_command_load = {
         "values; protobuf messages, each after its length; Avro container files. They may be compressed with gzip\n"
         "or zstd. '-' is standard input. A mark stores the progress of each file, up to what HBase has acknowledged.\n"
         "After a stop or a kill, the same command continues, and skips files that are complete. A daemon may run at\n"
-        "the same time: latest tables stay correct.\n"
+        "the same time: latest tables stay correct, and the load slows down while it makes HBase slower.\n"
         "\n"
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"

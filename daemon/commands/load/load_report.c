@@ -77,6 +77,17 @@ tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at
   progress->before = (double)at->before_bytes / all_bytes;
 }
 
+/* With more than this share, a load is as good as at full speed. */
+#define FULL_SPEED_SHARE 0.95
+
+void
+tide_load_report_speed(TideProgress *progress, double speed_share)
+{
+  g_clear_pointer(&progress->note, g_free);
+  if (speed_share < FULL_SPEED_SHARE)
+    progress->note = g_strdup_printf("yielding: %d %% of full speed", (int)(100 * speed_share));
+}
+
 static guint
 count_files(const TideFileLoad *load, TideLoadedState state)
 {
@@ -182,6 +193,8 @@ print_files(const TideLoadResult *result)
     printf("%u of %s: loaded before, skipped\n", n_before, all);
   if (n_before < n_files)
     printf("%u of %s loaded: %s in %s, %s/s\n", n_loaded, new, messages, took, rate);
+  if (result->speed_share < FULL_SPEED_SHARE)
+    printf("yielded to others who write to HBase: %d %% of full speed\n", (int)(100 * result->speed_share));
 }
 
 /* Reports that a completed load has written nothing, which is hardly intended. */
