@@ -111,11 +111,11 @@ struct TideLanes {
   } in_flight;
   guint64 waiting_rows;
   gint64 last_ok_us;
-  struct {
+  struct {             /* to other processes */
     gint64 begin_us;   /* first call; 0: none yet */
     guint64 waited_us; /* writers with rows, all together */
     TideRate recent_us;
-  } yielding;                     /* for other processes */
+  } yielding;
   LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: the lanes with most rows, as far as known; NULL: none */
 };
 

@@ -6,14 +6,15 @@
 
 #define ROUND_CALLS 4
 
-/* Slow: this many times the base, and a little more, which calls of a millisecond vary by on a busy machine. */
+/* Slow: this many times the base, and a little more, since calls of about a millisecond vary that much on a busy
+ * machine. */
 #define SLOW_TIMES 1.5
 #define SLOW_MORE_US (1 * TIDE_US_PER_MS)
 
 #define BASE_LASTS_US (60 * TIDE_US_PER_S)
 
-/* Of a call, or of the bound below one. Each call more than the servers can do together makes others wait, so that
- * growing faster costs live calls more than it gains. */
+/* For each round: of one call, or below one of the bound. Every call beyond what the servers can do at once makes
+ * others wait, and growing twice as fast delays live calls more than it gains. */
 #define GROWTH 0.5
 
 /* After a call that took until its timeout. */

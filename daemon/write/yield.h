@@ -12,8 +12,8 @@
  *
  * Base. It is what calls take while this process has one in flight at most: what others meet without it. It is
  * measured anew every minute, in a round with at most one call in flight, because others' load changes; a faster round
- * replaces it meanwhile. Even where it contains others' load, calls become only half as slow again as without this
- * process.
+ * replaces it meanwhile. Even if it contains others' load, their calls take at most about half as long again as
+ * without this process.
  *
  * Sizes. A call of more rows than those of the base may take longer in proportion; one of fewer rows may take as long
  * as they, since the cost of a call may not depend on its rows at all. */
