@@ -429,7 +429,7 @@ map_into(TideMapping *mapping, const MappedTable *mapped, const TideReading *rea
   TideMapOutcome outcome = tide_table_mapper_map(mapped->mapper, &request, &mapping->list, ret_reject);
   if (outcome != TIDE_MAP_ROW)
     return outcome;
-  guint n_rows = mapping->list.rows->len;
+  guint n_rows = tide_row_list_n_rows(&mapping->list);
   TideRow *row = tide_row_list_row(&mapping->list, n_rows - 1);
   mapping->row_of_table[mapped->table->index] = n_rows;
   if (mapped->table->index_of != TIDE_TABLE_NONE)
@@ -463,7 +463,7 @@ end_without_rows(TideMapping *mapping, gboolean some_expired, const MappedTable 
 static gboolean
 map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
 {
-  guint rows_before = mapping->list.rows->len;
+  guint rows_before = tide_row_list_n_rows(&mapping->list);
   gboolean some_expired = FALSE;
   const MappedTable *kept_out_of = NULL;
   memset(mapping->row_of_table, 0, mapping->n_tables * sizeof *mapping->row_of_table);
@@ -500,7 +500,8 @@ map_reading(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
       return FALSE;
     }
   }
-  return mapping->list.rows->len > rows_before || end_without_rows(mapping, some_expired, kept_out_of, ret_reject);
+  return tide_row_list_n_rows(&mapping->list) > rows_before ||
+         end_without_rows(mapping, some_expired, kept_out_of, ret_reject);
 }
 
 /* Maps all rows of @reading, or none. */
@@ -508,7 +509,7 @@ static gboolean
 map_reading_whole(TideMapping *mapping, TideReading *reading, TideReject *ret_reject)
 {
   TideRowList *list = &mapping->list;
-  guint n_rows = list->rows->len;
+  guint n_rows = tide_row_list_n_rows(list);
   TideRowListMark mark = tide_row_list_mark(list);
   tide_reading_times_begin(&mapping->at->times, reading, mapping->message.record);
   if (mapping->at->has_history)
@@ -609,7 +610,7 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
 static void
 finish_identities(TideMapping *mapping)
 {
-  for (guint i = 0; i < mapping->list.rows->len; i++) {
+  for (guint i = 0; i < tide_row_list_n_rows(&mapping->list); i++) {
     TideRow *row = tide_row_list_row(&mapping->list, i);
     if (row->identity == 0)
       continue;
@@ -650,8 +651,8 @@ tide_mapping_apply(TideMapping *mapping, const TideMessage *message, TideMapped 
   if (mapping->at->has_history)
     finish_identities(mapping);
   *ret_mapped = (TideMapped){
-      .rows = (TideRow *)(gpointer)mapping->list.rows->data,
-      .n_rows = mapping->list.rows->len,
+      .rows = (TideRow *)(gpointer)mapping->list.rows.data,
+      .n_rows = tide_row_list_n_rows(&mapping->list),
       .n_readings = mapping->message.n_readings,
       .n_unmatched_readings = mapping->message.n_unmatched,
       .n_ambiguous_readings = mapping->message.n_ambiguous,

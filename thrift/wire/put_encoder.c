@@ -1,13 +1,8 @@
 #include "thrift/wire/put_encoder.h"
 
-#include "thrift/wire/wire_writer.h"
-
 #define METHOD TIDE_BYTES_LITERAL("putMultiple")
 #define TTL_ATTRIBUTE TIDE_BYTES_LITERAL("_ttl") /* Mutation.OP_ATTRIBUTE_TTL of HBase */
 
-/* Field header and length; field header and number; stop: for each the larger of the two protocols. */
-#define CELL_OVERHEAD_MAX                                                                                              \
-  (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_I64_MAX + 1)
 #define COLUMN_PREFIX_OVERHEAD_MAX (2 * (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX))
 #define PUT_HEAD_OVERHEAD_MAX                                                                                          \
   (TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_STRING_HEAD_MAX + TIDE_WIRE_FIELD_HEAD_MAX + TIDE_WIRE_LIST_HEAD_MAX)
@@ -26,20 +21,10 @@ void
 tide_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value,
                  gint64 timestamp_ms)
 {
-  guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + CELL_OVERHEAD_MAX);
+  guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + TIDE_CELL_OVERHEAD_MAX);
   at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
   at = tide_write_string_field(protocol, at, 3, 1, value);
   at = tide_write_i64_field(protocol, at, 4, 1, timestamp_ms);
-  *at++ = TIDE_WIRE_STOP;
-  out->len = (gsize)(at - out->data);
-}
-
-void
-tide_timeless_cell_append(TideWireProtocol protocol, TideBuffer *out, TideBytes column_prefix, TideBytes value)
-{
-  guint8 *at = tide_buffer_reserve(out, column_prefix.len + value.len + CELL_OVERHEAD_MAX);
-  at = tide_write_bytes(at, column_prefix.data, column_prefix.len);
-  at = tide_write_string_field(protocol, at, 3, 1, value);
   *at++ = TIDE_WIRE_STOP;
   out->len = (gsize)(at - out->data);
 }
@@ -61,7 +46,7 @@ tide_cell_append_without_time(TideWireProtocol protocol, TideBuffer *out, TideBy
 gsize
 tide_cell_size_max(TideBytes column_prefix, gsize value_len)
 {
-  return column_prefix.len + value_len + CELL_OVERHEAD_MAX;
+  return column_prefix.len + value_len + TIDE_CELL_OVERHEAD_MAX;
 }
 
 void

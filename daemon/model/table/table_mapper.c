@@ -16,9 +16,7 @@
 void
 tide_row_list_init(TideRowList *list)
 {
-  *list = (TideRowList){.computed = g_array_new(FALSE, FALSE, sizeof(TideComputedValue)),
-                        .rows = g_array_new(FALSE, FALSE, sizeof(TideRow)),
-                        .spans = g_array_new(FALSE, FALSE, sizeof(TideRowSpan))};
+  *list = (TideRowList){.computed = g_array_new(FALSE, FALSE, sizeof(TideComputedValue))};
 }
 
 void
@@ -27,9 +25,9 @@ tide_row_list_clear(TideRowList *list)
   tide_buffer_clear_memory(&list->bytes);
   tide_buffer_clear_memory(&list->cells);
   tide_buffer_clear_memory(&list->encoded);
+  tide_buffer_clear_memory(&list->rows);
+  tide_buffer_clear_memory(&list->spans);
   g_clear_pointer(&list->computed, g_array_unref);
-  g_clear_pointer(&list->rows, g_array_unref);
-  g_clear_pointer(&list->spans, g_array_unref);
 }
 
 void
@@ -38,10 +36,10 @@ tide_row_list_reset(TideRowList *list)
   tide_buffer_reset(&list->bytes);
   tide_buffer_reset(&list->cells);
   tide_buffer_reset(&list->encoded);
+  tide_buffer_reset(&list->rows);
+  tide_buffer_reset(&list->spans);
   list->uniform.columns = NULL;
   g_array_set_size(list->computed, 0);
-  g_array_set_size(list->rows, 0);
-  g_array_set_size(list->spans, 0);
 }
 
 void
@@ -58,8 +56,8 @@ void
 tide_row_list_return_rows(TideRowList *list, guint n_rows, TideRowListMark mark)
 {
   tide_row_list_return(list, mark);
-  g_array_set_size(list->rows, n_rows);
-  g_array_set_size(list->spans, n_rows);
+  list->rows.len = n_rows * sizeof(TideRow);
+  list->spans.len = n_rows * sizeof(TideRowSpan);
 }
 
 void
@@ -70,9 +68,10 @@ tide_row_list_resolve(TideRowList *list)
     const TideComputedValue *computed = &g_array_index(list->computed, TideComputedValue, i);
     cells[computed->cell].value.data = list->bytes.data + computed->offset;
   }
-  for (guint i = 0; i < list->rows->len; i++) {
+  const TideRowSpan *span = (const TideRowSpan *)(gconstpointer)list->spans.data;
+  guint n_rows = tide_row_list_n_rows(list);
+  for (guint i = 0; i < n_rows; i++, span++) {
     TideRow *row = tide_row_list_row(list, i);
-    const TideRowSpan *span = &g_array_index(list->spans, TideRowSpan, i);
     row->key = tide_bytes(list->bytes.data + span->key_offset, span->key_len);
     if (span->name_len > 0)
       row->table_name = tide_bytes(list->bytes.data + span->name_offset, span->name_len);
@@ -617,16 +616,18 @@ static void
 end_row(const TideTableMapper *mapper, const Attempt *attempt, gint64 delete_to_ms)
 {
   TideRowList *list = attempt->list;
-  TideRow row = {.table_index = mapper->table->index,
-                 .reading_index = attempt->reading->index,
-                 .n_cells = count_cells(attempt),
-                 .columns_id = attempt->span.encoded_len > 0 ? attempt->uniform->columns->id : 0,
-                 .n_expired_cells = attempt->n_expired,
-                 .ttl_ms = mapper->table->ttl_ms,
-                 .event_time_ns = attempt->reading->event_time_ns,
-                 .delete_to_ms = delete_to_ms};
-  g_array_append_val(list->rows, row);
-  g_array_append_val(list->spans, attempt->span);
+  *(TideRow *)(gpointer)tide_buffer_reserve(&list->rows, sizeof(TideRow)) =
+      (TideRow){.table_index = mapper->table->index,
+                .reading_index = attempt->reading->index,
+                .n_cells = count_cells(attempt),
+                .columns_id = attempt->span.encoded_len > 0 ? attempt->uniform->columns->id : 0,
+                .n_expired_cells = attempt->n_expired,
+                .ttl_ms = mapper->table->ttl_ms,
+                .event_time_ns = attempt->reading->event_time_ns,
+                .delete_to_ms = delete_to_ms};
+  list->rows.len += sizeof(TideRow);
+  *(TideRowSpan *)(gpointer)tide_buffer_reserve(&list->spans, sizeof(TideRowSpan)) = attempt->span;
+  list->spans.len += sizeof(TideRowSpan);
 }
 
 TideMapOutcome

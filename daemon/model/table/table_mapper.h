@@ -51,10 +51,11 @@ typedef struct TideUniformCells {
 
 typedef struct TideRowList {
   TideBuffer bytes;
-  TideBuffer cells;         /* of TideCell, row by row. A TideBuffer, because a cell is added for each value */
+  /* Buffers where one is added for each row or value: g_array_append_val() is a function call. */
+  TideBuffer cells;         /* of TideCell, row by row */
+  TideBuffer rows;          /* of TideRow */
+  TideBuffer spans;         /* of TideRowSpan, one for each row */
   GArray *computed;         /* owned (element-type TideComputedValue) */
-  GArray *rows;             /* owned (element-type TideRow) */
-  GArray *spans;            /* owned (element-type TideRowSpan), one for each row */
   TideBuffer encoded;       /* cells as wire bytes, for rows with a columns_id */
   TideUniformCells uniform; /* of the last such row; the row of another table may have the same cells */
 } TideRowList;
@@ -67,6 +68,12 @@ static inline guint
 tide_row_list_n_cells(const TideRowList *list)
 {
   return (guint)(list->cells.len / sizeof(TideCell));
+}
+
+static inline guint
+tide_row_list_n_rows(const TideRowList *list)
+{
+  return (guint)(list->rows.len / sizeof(TideRow));
 }
 
 static inline void
@@ -101,7 +108,7 @@ void tide_row_list_resolve(TideRowList *list);
 static inline TideRow *
 tide_row_list_row(const TideRowList *list, guint index)
 {
-  return &g_array_index(list->rows, TideRow, index);
+  return (TideRow *)(gpointer)list->rows.data + index;
 }
 
 /* ---- mapping ---- */

@@ -37,7 +37,7 @@ MAPPER_TEST("/table-mapper/rows-are-appended")
   reading_fixture_set(&fixture->reading, "host", "");
   g_assert_cmpint(map_more(fixture), ==, TIDE_MAP_REJECTED);
   tide_row_list_resolve(&fixture->list);
-  g_assert_cmpuint(fixture->list.rows->len, ==, 2);
+  g_assert_cmpuint(tide_row_list_n_rows(&fixture->list), ==, 2);
   g_assert_cmpuint(n_cells(fixture), ==, 2);
   assert_same_bytes(row_at(fixture, 0)->key, TIDE_BYTES_LITERAL("a#1426535612045"));
   assert_same_bytes(row_at(fixture, 1)->key, TIDE_BYTES_LITERAL("b#1426535612045"));
