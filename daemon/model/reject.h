@@ -17,12 +17,12 @@ typedef enum TideRejectReason {
   TIDE_REJECT_TOO_MANY_FIELDS,
   TIDE_REJECT_DUPLICATE_FIELD,
   TIDE_REJECT_TYPE,             /* a value of a kind that is declared as reject */
-  TIDE_REJECT_NUMBER,           /* a number that cannot be kept exactly in the declared encoding */
+  TIDE_REJECT_NUMBER,           /* a number that cannot be stored exactly in the declared encoding */
   TIDE_REJECT_MISSING_FIELD,    /* a key or time field is absent or null */
   TIDE_REJECT_BAD_KEY,          /* a key part that is empty, too long, or holds the separator */
-  TIDE_REJECT_BAD_COLUMN,       /* a field that can name no column: its name is empty */
+  TIDE_REJECT_BAD_COLUMN,       /* a field whose name cannot be a column: its name is empty */
   TIDE_REJECT_TIME_INVALID,     /* not in the declared time format */
-  TIDE_REJECT_TIME_AMBIGUOUS,   /* a local time that happens twice, and nothing tells which is meant */
+  TIDE_REJECT_TIME_AMBIGUOUS,   /* a local time that occurs twice, and nothing tells which is meant */
   TIDE_REJECT_TIME_IMPLAUSIBLE, /* outside of the plausibility window: seconds taken for milliseconds, ... */
   TIDE_REJECT_TIME_FUTURE,      /* beyond the bound past the record's own time */
   TIDE_REJECT_ROW_TOO_LONG,     /* row key above 32,767 bytes, HBase's limit */
@@ -41,16 +41,16 @@ typedef enum TideRejectBound {
 
 typedef struct TideReject {
   TideRejectReason reason;
-  TideBytes field;        /* borrowed: the field or table concerned; may be empty */
-  TideBytes value;        /* borrowed: what did not fit, of which a part is shown; may be empty */
-  guint32 awaited_schema; /* with NONE: the message cannot be read before the schema of this number is there */
-  guint32 field_place;    /* 1 + the field's name id, where the code that rejects knows no names; 0: none */
-  gint64 byte_position;   /* in the message, or -1 */
-  guint32 reading_index;  /* in the message, from 0 */
-  const char *detail;     /* borrowed, as field is, or a literal: "not a number", ...; or NULL */
-  const char *remedy;     /* string literal: what can be done, where the reason alone does not tell it; or NULL */
-  TideRejectBound bound;  /* of the time, as it is declared, that was crossed */
-  gint64 bound_ms;        /* its value: since 1970 of EARLIEST, else a duration */
+  TideBytes field;         /* borrowed: the field or table concerned; may be empty */
+  TideBytes value;         /* borrowed: what did not fit, of which a part is shown; may be empty */
+  guint32 awaited_schema;  /* with NONE: the message cannot be read before the schema of this number is there */
+  guint32 field_place;     /* 1 + the field's name id, where the code that rejects knows no names; 0: none */
+  gint64 byte_position;    /* in the message, or -1 */
+  guint32 reading_index;   /* in the message, from 0 */
+  const char *detail;      /* borrowed, as field is, or a literal: "not a number", ...; or NULL */
+  const char *remedy;      /* string literal: what can be done, where the reason alone does not tell it; or NULL */
+  TideRejectBound bound;   /* of the time, as it is declared, that was crossed */
+  gint64 bound_ms;         /* its value: since 1970 of EARLIEST, else a duration */
   gboolean by_record_time; /* with another time of the record the reading might be taken */
 } TideReject;
 

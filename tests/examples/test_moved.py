@@ -243,11 +243,11 @@ class Declared(Moving):
         """Nothing of a row is left out because the table it goes to has no column for it."""
         fewer = DECLARED.replace('      - { family: c, from: "*", nulls: empty }\n', "")
         rows = self.scan("NAMES").splitlines(True)[0]
-        self.assertIn("the row has a cell of this field, and the table makes none of it, in 'kind'", self.refused(fewer, "NAMES", rows))
+        self.assertIn("the row has a cell of this field, but the table does not produce one, in 'kind'", self.refused(fewer, "NAMES", rows))
         packed = DECLARED.replace('{ family: p, from: "*",', "{ family: p, from: [id, ts, speed],")
-        self.assertIn("the row has a cell of this field, and the table makes none of it", self.refused(packed, "PACKED", self.scan("PACKED")))
+        self.assertIn("the row has a cell of this field, but the table does not produce one", self.refused(packed, "PACKED", self.scan("PACKED")))
         made = self.scan("MADE").splitlines(True)[0]
-        self.assertIn("the row has cells that the table does not make of its fields",
+        self.assertIn("the row has cells that the table does not produce from its fields",
                       self.refused(DECLARED.replace("{ value: [{ time: yyyyMMdd }], as: day }, ", ""), "MADE", made))
 
     def test_unpacked(self) -> None:

@@ -176,38 +176,35 @@ time_note(const TideExplainer *explainer)
 }
 
 /* What the operator can do if the declaration decides and the reject has no better remedy. */
-#define PARSE_REMEDY "see that 'readings.format' is what senders write, and whether this message is whole"
+#define PARSE_REMEDY "check that 'readings.format' is what senders write, and that this message is complete"
 
 static const char *const remedies[TIDE_REJECT_N_REASONS] = {
-    [TIDE_REJECT_EMPTY] = "see what sends it; such messages can be passed over by 'readings.on_bad_message: skip'",
-    [TIDE_REJECT_TOO_LARGE] =
-        "let senders send less at once, or raise the bound: 'readings.max_message_size', of readings 'max_readings', "
-        "of a row 'batch.max_bytes'",
+    [TIDE_REJECT_EMPTY] = "find out what sends it, or skip such messages with 'readings.on_bad_message: skip'",
+    [TIDE_REJECT_TOO_LARGE] = "make senders send less at once, or raise the limit: 'readings.max_message_size', "
+                              "'max_readings' for readings, 'batch.max_bytes' for a row",
     [TIDE_REJECT_PARSE] = PARSE_REMEDY,
-    [TIDE_REJECT_UTF8] = "let senders write UTF-8",
-    [TIDE_REJECT_DEPTH] = "raise 'readings.max_depth', or let senders nest less",
-    [TIDE_REJECT_TOO_MANY_FIELDS] = "raise 'readings.max_fields', or let senders write fewer into a reading",
+    [TIDE_REJECT_UTF8] = "make senders write UTF-8",
+    [TIDE_REJECT_DEPTH] = "raise 'readings.max_depth', or make senders nest less",
+    [TIDE_REJECT_TOO_MANY_FIELDS] = "raise 'readings.max_fields', or make senders write fewer fields into a reading",
     [TIDE_REJECT_DUPLICATE_FIELD] =
-        "let senders name each field once; where a nested name meets a flat one, take another "
-        "'readings.separator'",
-    [TIDE_REJECT_TYPE] = "let 'nulls' skip it, or write it empty",
-    [TIDE_REJECT_NUMBER] = "take another 'encode', such as text",
-    [TIDE_REJECT_MISSING_FIELD] = "give the key's part a 'default', or keep such readings out of the table by 'when'",
-    [TIDE_REJECT_BAD_KEY] =
-        "a value that holds what follows it can be escaped ('separator: escape') or get a 'width'; one "
-        "that is too long can be cut ('long: cut')",
-    [TIDE_REJECT_BAD_COLUMN] = "let senders name it, or name its column by 'as' or 'prefix'",
-    [TIDE_REJECT_TIME_INVALID] =
-        "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says "
-        "whose clocks they are by, where they say no offset from UTC",
+        "make senders name each field once; if a nested name equals a flat one, use another 'readings.separator'",
+    [TIDE_REJECT_TYPE] = "set 'nulls' to skip or empty",
+    [TIDE_REJECT_NUMBER] = "use another 'encode', such as text",
+    [TIDE_REJECT_MISSING_FIELD] =
+        "give the key's part a 'default', or exclude such readings from the table with 'when'",
+    [TIDE_REJECT_BAD_KEY] = "escape values that contain the following literal ('separator: escape'), or give them a "
+                            "'width'; cut values that are too long ('long: cut')",
+    [TIDE_REJECT_BAD_COLUMN] = "make senders name it, or name its column with 'as' or 'prefix'",
+    [TIDE_REJECT_TIME_INVALID] = "check that the time's 'field' and 'format' are those of the readings and, if times "
+                                 "have no offset from UTC, that 'zone' is that of the senders' clocks",
     [TIDE_REJECT_TIME_AMBIGUOUS] =
-        "let senders write UTC or an offset, or say by the time's 'ambiguous' which moment is meant",
-    [TIDE_REJECT_TIME_IMPLAUSIBLE] = "see that the time's 'format' has the readings' unit, and 'earliest'",
+        "make senders write UTC or an offset, or set the time's 'ambiguous' to the moment that is meant",
+    [TIDE_REJECT_TIME_IMPLAUSIBLE] = "check that the time's 'format' has the readings' unit, and check 'earliest'",
     [TIDE_REJECT_TIME_FUTURE] =
-        "set the sender's clock, raise the time's 'max_future', or keep such readings in history alone "
-        "by 'on_future'",
-    [TIDE_REJECT_ROW_TOO_LONG] = "leave long values out of the key, hash them, or cut them ('width', 'long: cut')",
-    [TIDE_REJECT_NO_CELLS] = "see what 'columns' takes, or keep such readings out of the table by 'when'",
+        "set the sender's clock, raise the time's 'max_future', or keep such readings only in history with 'on_future'",
+    [TIDE_REJECT_ROW_TOO_LONG] = "remove long values from the key, hash them, or cut them ('width', 'long: cut')",
+    [TIDE_REJECT_NO_CELLS] =
+        "check which fields 'columns' selects, or exclude such readings from the table with 'when'",
     [TIDE_REJECT_CELL_TOO_LARGE] = "store large values elsewhere, or raise 'hbase.max_cell_size' here and in HBase",
 };
 
@@ -222,7 +219,7 @@ remedy_by_reason(const TideExplainer *explainer, const TideReject *reject)
   const char *by_message = tide_message_remedy(decode, explainer->message->value);
   if (by_message != NULL || !explainer->options.by_line || decode->format != TIDE_FORMAT_JSON)
     return by_message != NULL ? by_message : PARSE_REMEDY;
-  return PARSE_REMEDY ": '--whole' takes one that is spread over several lines, and 'jq -c .' makes a line of it";
+  return PARSE_REMEDY ": '--whole' reads a message of several lines, and 'jq -c .' turns it into one line";
 }
 
 /* The form that reads the rejected time, or the remedy of the reason. (transfer full) (nullable) */
@@ -496,7 +493,7 @@ print_mapped(TideExplainer *explainer, GError **error)
   if (explainer->mapped.n_cut_times > 0 && !explainer->options.json)
     printf("%s: a time finer than nanoseconds was truncated\n", position);
   if (explainer->mapped.n_ambiguous_readings > 0 && !explainer->options.json)
-    printf("%s: a local time that happens twice; 'ambiguous' decided which is meant%s\n", position,
+    printf("%s: a local time that occurs twice; 'ambiguous' decided which is meant%s\n", position,
            time_note(explainer));
   g_ptr_array_set_size(explainer->rows, 0);
   for (guint32 i = 0; i < explainer->mapped.n_rows; i++)

@@ -15,8 +15,8 @@ check_ends_can_be_told(const TideRowKey *key, gsize *ret_bad_part, GError **erro
     if (open != NULL) {
       *ret_bad_part = (gsize)(open - key->parts);
       return tide_fail(error, TIDE_ERROR_CONFIG,
-                       "where this field ends in the key cannot be told, because another field without width comes "
-                       "later: put a literal such as \"#\" right behind it, or give it a width");
+                       "the end of this field in the key is ambiguous, because another field without width follows: "
+                       "add a literal such as \"#\" right after it, or give it a width");
     }
     if (tide_key_part_delimiter(&key->parts[i]).len == 0)
       open = &key->parts[i];
@@ -120,10 +120,9 @@ check_fields_agree(TideRowKey *key, gsize *ret_bad_part, GError **error)
     source->value.is_source = TRUE;
     *ret_bad_part = i;
     if (part != source && !follows_from(part, source, FALSE))
-      return tide_fail(
-          error, TIDE_ERROR_CONFIG,
-          "a field stands in the key twice, in two forms of which neither says all of the other: give one of "
-          "them no width, case or other change, or make both the same");
+      return tide_fail(error, TIDE_ERROR_CONFIG,
+                       "a field is in the key twice, in two forms of which neither contains all of the other: remove "
+                       "the width, case or other change from one of them, or make both the same");
   }
   return TRUE;
 }
@@ -157,13 +156,12 @@ check_digest(const TideRowKey *key, TideKeyPart *part, GError **error)
   }
   if (part->kind == TIDE_KEY_HASH && !identifies && !fields_are_stored)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "two values could make one key, because a field stands in it only as a hash of less than 16 "
-                     "bytes: add the field itself to the key, or keep at least 16 bytes of md5, sha1 or sha256");
+                     "two values could have one key, because it contains a field only as a hash of less than 16 bytes: "
+                     "add the field itself to the key, or keep at least 16 bytes of md5, sha1 or sha256");
   if (!identifies && !digest->is_alike)
-    return tide_fail(
-        error, TIDE_ERROR_CONFIG,
-        "a hash or salt is made of a field in another form than it stands in the key, so two spellings of one "
-        "value would make two rows: give the field the same width, padding, case and so on in both");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a hash or salt uses a field in another form than the key, so two spellings of one value would "
+                     "have two rows: give the field the same width, padding, case and so on in both");
   digest->is_repeatable = fields_are_stored && times_are_stored && digest->is_alike;
   return TRUE;
 }
@@ -187,7 +185,7 @@ check_identity(TideRowKey *key, gsize *ret_bad_part, GError **error)
   *ret_bad_part = 0;
   if (!is_identified)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a key holds neither a field nor the time, so all readings would make one row: add a field");
+                     "a key contains neither a field nor the time, so all readings would have one row: add a field");
   return TRUE;
 }
 
@@ -202,8 +200,8 @@ check_clock(const TideRowKey *key, const TideKeyPart *part, GError **error)
       return TRUE;
   return tide_fail(
       error, TIDE_ERROR_CONFIG,
-      "a time is printed by the clocks of '%s' as '%s', but these are set back once a year: the hour that comes twice "
-      "would make one key of two readings; use zone UTC or a fixed offset, or a form that is counted such as epoch_ms",
+      "a time is printed in zone '%s' as '%s', but clocks there are set back once a year: in the repeated hour, two "
+      "readings could have one key; use zone UTC, a fixed offset, or a counted form such as epoch_ms",
       part->moment.zone_name, part->moment.print->text);
 }
 

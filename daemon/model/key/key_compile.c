@@ -28,15 +28,15 @@ static gboolean
 check_padding(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->value.pad_byte == '0' && !spec->value.pad_left)
-    return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a field is padded with '0' behind, where 1 and 10 would make one key: pad in front, or with "
-                     "another byte");
-  if (spec->value.pad_byte != '0' && g_ascii_isalnum(spec->value.pad_byte))
     return tide_fail(
         error, TIDE_ERROR_CONFIG,
-        "a field is padded with '%c', which its values may hold: two of them could make one key; pad with a "
-        "space, or with '0' in front",
-        spec->value.pad_byte);
+        "a field is padded with '0' on the right, so 1 and 10 would have one key: pad on the left, or with "
+        "another byte");
+  if (spec->value.pad_byte != '0' && g_ascii_isalnum(spec->value.pad_byte))
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field is padded with '%c', which its values may contain, so two of them could have one key: "
+                     "pad with a space, or with '0' on the left",
+                     spec->value.pad_byte);
   return TRUE;
 }
 
@@ -50,7 +50,7 @@ check_width(const TideKeyPartSpec *spec, GError **error)
     return tide_fail(error, TIDE_ERROR_CONFIG, "a field is cut without a width: add 'width'");
   if (spec->width_bytes > 0 && spec->value.escape)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a field of fixed width needs no escapes, since its end is known: leave out 'separator: escape'");
+                     "a field of fixed width needs no escapes, because its end is known: remove 'separator: escape'");
   return spec->width_bytes == 0 || check_padding(spec, error);
 }
 
@@ -63,7 +63,7 @@ check_form(const TideKeyPartSpec *spec, GError **error)
     return check_width(spec, error);
   if (spec->width_bytes > 0)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a field is given a width, but as a binary number it has one of its own: leave the width out");
+                     "a field has a width, but its binary form already has one: remove the width");
   if (spec->value.cut || spec->value.escape || spec->spelling.strip_spaces || spec->value.text_reversed ||
       spec->spelling.text_case != TIDE_CASE_AS_IS)
     return tide_fail(error, TIDE_ERROR_CONFIG,
@@ -78,7 +78,8 @@ check_text_range(const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->width_bytes == 0 || spec->value.pad_byte != '0')
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a range is declared for a field as text that has no width with zeros in front: add them, or use "
+                     "a range is declared for a text field that is not padded with zeros on the left: add a width and "
+                     "padding, or use "
                      "a binary form such as int64");
   if (spec->value.range_min < 0)
     return tide_fail(error, TIDE_ERROR_CONFIG,
@@ -86,7 +87,7 @@ check_text_range(const TideKeyPartSpec *spec, GError **error)
                      "binary form such as int64");
   if (spec->value.cut || spec->spelling.strip_spaces)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a field with a range is to be cut or stripped, which would change its number: leave that out");
+                     "a field with a range is cut or stripped, which would change its number: remove that option");
   guint32 needed = digits_in_base((guint64)spec->value.range_max, 10);
   if (needed > spec->width_bytes)
     return tide_fail(error, TIDE_ERROR_CONFIG,
@@ -190,7 +191,7 @@ static gboolean
 compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->digest.n_of > TIDE_ROW_KEY_MAX_PARTS)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash or salt is made of more than 32 parts");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash or salt has more than 32 parts");
   part->digest.hash = spec->digest.hash;
   part->digest.of = g_new0(TideKeyPart, MAX(spec->digest.n_of, 1));
   part->digest.n_of = spec->digest.n_of;
@@ -202,7 +203,7 @@ compile_digest(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
   }
   if (!varies)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a hash or salt is made of no field and no time, so it is always the same: name what it is of");
+                     "a hash or salt has neither a field nor a time, so it is constant: name its inputs in 'of'");
   return TRUE;
 }
 
@@ -228,10 +229,10 @@ compile_salt_digits(TideKeyPart *part, const TideKeyPartSpec *spec, GError **err
   for (gsize i = 1; i < alphabet.len; i++)
     if (alphabet.data[i - 1] >= alphabet.data[i])
       return tide_fail(error, TIDE_ERROR_CONFIG,
-                       "a salt's alphabet is not in the order of its bytes, so salts would not sort as their numbers: "
-                       "write it ascending, each byte once, such as \"abc\"");
+                       "a salt's alphabet is not in byte order, so salts would not sort like their numbers: write it "
+                       "in ascending order, each byte once, such as \"abc\"");
   if (spec->digest.first > G_MAXUINT32 - spec->digest.modulo)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a salt's first number is too large: most begin with 0 or 1");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a salt's first number is too large: begin with 0 or 1");
   guint32 needed = digits_in_base(spec->digest.first + spec->digest.modulo - 1, alphabet.len > 0 ? alphabet.len : 10);
   if (spec->width_bytes > 0 && (spec->width_bytes < needed || spec->width_bytes > SALT_WIDTH_MAX_BYTES)) {
     g_autofree char *digits = tide_count_of(spec->width_bytes, "digit", NULL);
@@ -251,22 +252,21 @@ check_salt_of_number(const TideKeyPart *part, GError **error)
   const TideKeyPart *input = part->digest.of;
   if (part->digest.n_of != 1 || input->kind == TIDE_KEY_LITERAL)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a salt by number is made of more than a field or a time: name just one, or salt by hash");
+                     "a salt by number has more than one field or time: name only one, or salt by hash");
   if (input->kind == TIDE_KEY_TIME)
-    return input->moment.print == NULL ||
-           tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a salt by number is made of a time with a pattern, which is no number: use a "
-                     "form that is counted such as epoch_ms");
+    return input->moment.print == NULL || tide_fail(error, TIDE_ERROR_CONFIG,
+                                                    "a salt by number has a time with a pattern, which is not a "
+                                                    "number: use a counted form such as epoch_ms");
   if ((input->value.form != TIDE_KEY_TEXT && !tide_key_part_is_integer(input)) || input->value.cut ||
       input->value.spelling.strip_spaces || input->value.text_reversed)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a salt by number is made of a field that is changed or no whole number: name just the field");
+                     "a salt by number has a field that is changed or not an integer: name only the field");
   for (gsize i = 0; i < input->value.n_defaults; i++) {
     guint32 rest;
     if (!tide_key_text_modulo(input->value.defaults[i].text, part->digest.modulo, &rest))
       return tide_fail(
           error, TIDE_ERROR_CONFIG,
-          "a salt by number is made of a field whose default is no whole number: give it one, or salt by hash");
+          "a salt by number has a field whose default is not an integer: give it an integer, or salt by hash");
   }
   return TRUE;
 }
@@ -276,7 +276,7 @@ compile_salt(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->digest.modulo < 2 || spec->digest.modulo > TIDE_KEY_MAX_SALTS)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a salt of %u values is asked for: it must have 2 to %u, each is a region and a scan of its own",
+                     "a salt has %u values, but must have 2 to %u, each of which needs a region and a scan of its own",
                      spec->digest.modulo, TIDE_KEY_MAX_SALTS);
   part->digest.modulo = spec->digest.modulo;
   part->digest.by_number = spec->digest.by_number;
@@ -314,7 +314,7 @@ compile_part(TideKeyPart *part, const TideKeyPartSpec *spec, Purpose purpose, GE
   case TIDE_KEY_NAME:
     part->spelling = spec->spelling;
     return purpose.with_name ||
-           tide_fail(error, TIDE_ERROR_CONFIG, "a field's name can be used in qualifiers only, not in a key");
+           tide_fail(error, TIDE_ERROR_CONFIG, "a field's name can be used only in qualifiers, not in a key");
   }
   return tide_fail(error, TIDE_ERROR_CONFIG, "a key part has an unknown kind");
 }
@@ -324,7 +324,7 @@ static gboolean
 compile_input(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (spec->kind == TIDE_KEY_HASH || spec->kind == TIDE_KEY_SALT)
-    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash or salt is made of another one: name the fields themselves");
+    return tide_fail(error, TIDE_ERROR_CONFIG, "a hash or salt contains another one: name the fields themselves");
   if (!compile_part(part, spec, (Purpose){.is_key = TRUE}, error))
     return FALSE;
   if (part->kind == TIDE_KEY_FIELD)
@@ -348,14 +348,13 @@ compile_end(TideRowKey *key, gsize part_index, Purpose purpose, GError **error)
     return TRUE;
   }
   if (part->value.delimiter.len == 0)
-    return tide_fail(
-        error, TIDE_ERROR_CONFIG,
-        "a field is to be escaped, but no literal follows it that would end it: put one such as \"#\" right "
-        "behind it, or give it a width");
+    return tide_fail(error, TIDE_ERROR_CONFIG,
+                     "a field is escaped, but no literal follows that would end it: add one such as \"#\" right after "
+                     "it, or give it a width");
   if (part->value.delimiter.data[0] > ESCAPABLE_MAX)
     return tide_fail(
         error, TIDE_ERROR_CONFIG,
-        "a field cannot be escaped, because the literal behind it begins with a byte above 126: use one such "
+        "a field cannot be escaped, because the literal after it begins with a byte above 126: use one such "
         "as \"#\", or give the field a width");
   return TRUE;
 }

@@ -231,12 +231,12 @@ add_field(const TideKeyPart *part, const TideFieldNames *names, GPtrArray *sente
   g_autofree char *name = quoted_name(part->value.field, names);
   g_autofree char *bytes = tide_count_of(part->fixed_bytes, "byte", NULL);
   if (part->value.cut)
-    add(sentences, g_strdup_printf("%s is cut to %s: what was behind them cannot be read back", name, bytes));
+    add(sentences, g_strdup_printf("%s is cut to %s: the rest cannot be read back", name, bytes));
   if (part->value.spelling.text_case != TIDE_CASE_AS_IS)
-    add(sentences, g_strdup_printf("%s is in %s case: how it was written cannot be read back", name,
+    add(sentences, g_strdup_printf("%s is in %s case: its original case cannot be read back", name,
                                    cases[part->value.spelling.text_case]));
   if (part->value.spelling.strip_spaces)
-    add(sentences, g_strdup_printf("%s is without its spaces: where they were cannot be read back", name));
+    add(sentences, g_strdup_printf("%s is without its spaces: their places cannot be read back", name));
   if (part->value.form == TIDE_KEY_FLOAT32)
     add(sentences, g_strdup_printf("%s is a float of 32 bits: about 7 of its digits can be read back", name));
 }
@@ -247,10 +247,10 @@ coarseness_text(const TideKeyPart *part)
   static const char *const elements[] = {"year", "month", "day", "hour", "minute", "second", "fraction of the second"};
   if (tide_key_time_declares_cut(part)) {
     g_autofree char *cut = tide_time_cut_format(part->moment.cut_to);
-    return g_strdup_printf("the time is cut to %s: when in that it was cannot be read back", cut);
+    return g_strdup_printf("the time is cut to %s: finer times cannot be read back", cut);
   }
   if (part->moment.print != NULL)
-    return g_strdup_printf("the time can be read back to the %s only", elements[part->moment.print->last_level]);
+    return g_strdup_printf("the time can be read back only to the %s", elements[part->moment.print->last_level]);
   return g_strdup_printf("the time can be read back to %" G_GINT64_FORMAT " ms only",
                          tide_key_time_step_ns(part) / TIDE_NS_PER_MS);
 }
@@ -273,7 +273,7 @@ add_time(const TideRowKey *key, GPtrArray *sentences)
   if (finest == NULL)
     return;
   if (!has_date)
-    add(sentences, g_strdup("the time stands in the key without its date: when a row was cannot be read back"));
+    add(sentences, g_strdup("the key contains the time without its date: the moment cannot be read back"));
   if (tide_key_time_whole_step_ns(finest) > TIDE_NS_PER_MS)
     add(sentences, coarseness_text(finest));
 }

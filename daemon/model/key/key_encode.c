@@ -16,8 +16,9 @@ reject_value(TideReject *ret_reject, const TideReading *reading, const TideField
   ret_reject->field = field->name;
   ret_reject->value = field->text;
   if (field->text.len == 0)
-    ret_reject->remedy = "an empty field is refused, whatever the key's 'default': keep such readings out of the table "
-                         "by 'when'";
+    ret_reject->remedy =
+        "an empty field is rejected regardless of the key's 'default': keep such readings out of the table "
+        "by 'when'";
   return FALSE;
 }
 
@@ -161,7 +162,7 @@ append_salt_of_number(const TideKeyPart *part, const TideReading *reading, TideB
   if (!find_value(input, reading, &field, &standby, ret_reject))
     return FALSE;
   if (!tide_key_text_modulo(standby != NULL ? standby->text : field->text, part->digest.modulo, &salt))
-    return reject_value(ret_reject, reading, field, "it is not a whole number, which the salt needs");
+    return reject_value(ret_reject, reading, field, "it is not an integer, which the salt needs");
   tide_key_part_append_salt(part, salt, out);
   return TRUE;
 }

@@ -61,13 +61,13 @@ text_fault(const TideKeyPart *part, TideBytes value)
   if (part->fixed_bytes == 0)
     return NULL;
   if (value.len > part->fixed_bytes)
-    return "it is longer than the key's width for it";
+    return "it is longer than its width in the key";
   if (part->value.pad_byte != '0' && is_blank(value, part->value.pad_byte))
-    return "it is nothing but padding";
+    return "it consists only of padding";
   /* ASCII padding has no meaning, because the compiler rejects letters and digits. A padding byte of UTF-8 would merge
    * with a character next to it. */
   if (part->value.pad_byte >= 0x80 && value.data[part->value.pad_left ? 0 : value.len - 1] == part->value.pad_byte)
-    return "it begins or ends with the padding, so its end could not be told";
+    return "it begins or ends with the padding, so its end would be ambiguous";
   return NULL;
 }
 
@@ -93,8 +93,8 @@ tide_key_padded_number_fault(const TideKeyPart *part, TideBytes text)
     return NULL;
   for (gsize i = 0; i < text.len; i++)
     if (!g_ascii_isdigit(text.data[i]))
-      return "a number padded with zeros must be plain digits: with a sign, point or exponent behind them it would be "
-             "no number, and sort as none";
+      return "a number padded with zeros must have only digits: with a sign, point or exponent after the padding it "
+             "would neither be nor sort like a number";
   return NULL;
 }
 
@@ -118,13 +118,13 @@ read_integer(const TideKeyPart *part, TideBytes text, __int128 *ret_number)
   gboolean is_negative;
   TideBytes digits;
   if (!split_integer(text, &is_negative, &digits))
-    return "it is no whole number";
+    return "it is not an integer";
   __int128 number = 0;
   for (gsize i = 0; i < digits.len && number <= G_MAXUINT64; i++) /* a number above 64 bits is outside every range */
     number = number * 10 + (digits.data[i] - '0');
   *ret_number = is_negative ? -number : number;
   if (*ret_number < part->value.least || *ret_number > part->value.greatest)
-    return part->value.has_range ? "it is outside of the declared range" : "it is too large or too small for its form";
+    return part->value.has_range ? "it is outside the declared range" : "it is too large or too small for its form";
   return NULL;
 }
 
@@ -227,7 +227,7 @@ append_plain(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   if (fault != NULL)
     return fault;
   if (hides_delimiter(text, part->value.delimiter))
-    return "it holds the literal that follows it in the key";
+    return "it contains the literal that follows it in the key";
   gsize n_pad = part->fixed_bytes > text.len ? part->fixed_bytes - text.len : 0;
   guint8 *at = tide_buffer_reserve(out, n_pad + text.len);
   if (n_pad > 0)
@@ -260,7 +260,7 @@ append_text(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   if (part->value.escape)
     escape(part, start, out);
   else if (hides_delimiter(tide_bytes_from(tide_buffer_bytes(out), start), part->value.delimiter))
-    return "it holds the literal that follows it in the key";
+    return "it contains the literal that follows it in the key";
   return NULL;
 }
 

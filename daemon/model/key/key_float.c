@@ -132,7 +132,7 @@ tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   if (!isfinite(number) || (part->value.form == TIDE_KEY_FLOAT32 && fabs(number) > (gdouble)G_MAXFLOAT))
     return "it is too large or too small for its form";
   if (!comes_back(part, copy, number))
-    return "its form keeps less digits than it has, so that other values would make the same key";
+    return "its form keeps fewer digits than it has, so other values would have the same key";
   guint64 bits = float_bits(part, number);
   gboolean is_negative = (bits >> (8 * part->fixed_bytes - 1)) != 0;
   tide_key_append_big_endian(bits ^ flipped_bits(is_negative, part->fixed_bytes), part->fixed_bytes, out);

@@ -75,7 +75,7 @@ append_part(const Plan *plan, const TideKeyPart *part, TideBuffer *out, GError *
   if (tide_key_part_append(part, &plan->reading, TIDE_BYTES_EMPTY, out, &reject))
     return TRUE;
   g_autofree char *text = tide_reject_describe(&reject);
-  return tide_fail(error, TIDE_ERROR_USAGE, "no row key can be made of the fields given: %s", text);
+  return tide_fail(error, TIDE_ERROR_USAGE, "no row key can be built from the given fields: %s", text);
 }
 
 /* Extends each prefix by each salt. */
@@ -281,11 +281,10 @@ identifies_field(const TideKeyFilter *filter, const TideField *field, GError **e
     if (is_made_of(&filter->key->parts[g_array_index(filter->parts, FilterPart, i).part_index], field->name_id))
       return TRUE;
   g_autofree char *name = tide_bytes_printable(field->name);
-  return tide_fail(
-      error, TIDE_ERROR_USAGE,
-      "rows of one '%s' cannot be told from those of others: it is only in the key's salt, or hashed together "
-      "with what is not given",
-      name);
+  return tide_fail(error, TIDE_ERROR_USAGE,
+                   "rows cannot be selected by '%s': it is only in the key's salt, or hashed together "
+                   "with what is not given",
+                   name);
 }
 
 /* The parts built from the given fields. Literals are compared in any case. */

@@ -61,11 +61,11 @@ compile_counted(TideKeyPart *part, const TideKeyPartSpec *spec, GError **error)
 {
   if (part->moment.since.unit != TIDE_CUT_NONE && !nests_in(part->moment.cut_to, part->moment.since))
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a time is cut to more than what it is counted from: let 'cut' be a part of 'since', such as 15m "
+                     "a time is cut to more than its 'since': 'cut' must be part of 'since', such as 15m "
                      "since hour");
   if (spec->moment.drop_digits > 0 && part->moment.binary)
     return tide_fail(error, TIDE_ERROR_CONFIG,
-                     "a time in binary form has no digits to drop: leave out 'drop', or 'binary'");
+                     "a time in binary form has no digits to drop: remove 'drop' or 'binary'");
   guint32 n_bytes = counted_bytes(part);
   part->moment.reversed_from = reversed_from(part, n_bytes);
   if (spec->moment.drop_digits >= n_bytes)
@@ -86,7 +86,7 @@ compile_pattern(TideKeyPart *part, const TideKeyPartSpec *spec, gboolean is_key,
   if (spec->moment.reversed || spec->binary || spec->moment.drop_digits > 0 || spec->moment.since.unit != TIDE_CUT_NONE)
     return tide_fail(error, TIDE_ERROR_CONFIG,
                      "a time with a pattern is also reversed, binary, without digits or counted since something: these "
-                     "are for times that are counted, such as epoch_ms");
+                     "options are only for counted times, such as epoch_ms");
   part->moment.print =
       tide_time_pattern_compile(spec->moment.pattern, is_key ? TIDE_PATTERN_KEY : TIDE_PATTERN_QUALIFIER, error);
   if (part->moment.print == NULL)

@@ -124,7 +124,7 @@ tide_cell_value_append(TideEncoding encoding, const TideField *field, TideBuffer
       tide_buffer_append_bytes(out, field->text);
     return TRUE;
   case TIDE_ENCODE_INT64:
-    *ret_detail = "not an integer of 64 bits";
+    *ret_detail = "not a 64-bit integer";
     if (!read_int64(field->text, &integer))
       return FALSE;
     bits = (guint64)integer;
@@ -134,7 +134,8 @@ tide_cell_value_append(TideEncoding encoding, const TideField *field, TideBuffer
     *ret_detail = "not a finite number";
     if (!read_float64(field->text, &number))
       return FALSE;
-    *ret_detail = "more digits than a float64 holds, or too close to zero; 'encode: float64_rounded' takes the nearest";
+    *ret_detail =
+        "more digits than a float64 holds, or too close to zero; 'encode: float64_rounded' stores the nearest";
     if (encoding == TIDE_ENCODE_FLOAT64 && !holds_text(number, field->text))
       return FALSE;
     memcpy(&bits, &number, sizeof bits);

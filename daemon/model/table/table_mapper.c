@@ -204,7 +204,7 @@ claim(const TideTableMapper *mapper, const Attempt *attempt, TideSetColumn *colu
 {
   if (G_UNLIKELY(column->row == mapper->row)) {
     reject(attempt, TIDE_REJECT_DUPLICATE_FIELD, name, "another field has the same column");
-    attempt->ret_reject->remedy = "let one of the two have another name, by 'as' or 'prefix', or another family; see "
+    attempt->ret_reject->remedy = "give one of the two another name with 'as' or 'prefix', or another family; check "
                                   "'strip_prefix', 'case' and 'strip_spaces'";
     return FALSE;
   }
@@ -299,7 +299,7 @@ change_units(TideTableMapper *mapper, const Attempt *attempt, const TideField *f
   if (!is_text_or_number || !tide_unit_change_apply(target->units, field->text, &mapper->value, &detail)) {
     reject(attempt, TIDE_REJECT_NUMBER, field->name, detail);
     attempt->ret_reject->value = field->text;
-    attempt->ret_reject->remedy = "let senders write decimal numbers, or take 'scale' and 'offset' from the field";
+    attempt->ret_reject->remedy = "make senders write decimal numbers, or remove 'scale' and 'offset' from the field";
     return NULL;
   }
   *changed = *field;
@@ -524,7 +524,7 @@ append_key(const TideTableMapper *mapper, Attempt *attempt)
   tide_decoded_key_clear(&decoded);
   if (!is_of_table)
     return reject(attempt, TIDE_REJECT_BAD_KEY, tide_bytes_of_string(table->name),
-                  "the table's declared key did not make the row: it cannot be kept");
+                  "the table's declared key did not produce the row, so its key cannot be kept");
   tide_buffer_append_bytes(&attempt->list->bytes, kept);
   return TRUE;
 }
@@ -592,10 +592,10 @@ check_printed(const TideTableMapper *mapper, const Attempt *attempt)
   for (guint32 i = 0; i < reading->n_cell_fields; i++)
     if (tide_field_columns_of(mapper->columns, &reading->fields[i]) == &mapper->columns->none)
       return reject(attempt, TIDE_REJECT_BAD_COLUMN, reading->fields[i].name,
-                    "the row has a cell of this field, and the table makes none of it");
+                    "the row has a cell of this field, but the table does not produce one");
   if (!mapper->columns->has_packed_cells && n_cells < reading->n_printed_cells)
     return reject(attempt, TIDE_REJECT_BAD_COLUMN, tide_bytes_of_string(mapper->table->name),
-                  "the row has cells that the table does not make of its fields");
+                  "the row has cells that the table does not produce from its fields");
   return TRUE;
 }
 

@@ -66,7 +66,7 @@ tide_time_elements_check(const TideTimeElements *elements, const char **ret_deta
     return FALSE;
   }
   if (values[TIDE_LEVEL_SECOND] == 60) {
-    *ret_detail = "a leap second, which a count since the epoch cannot hold";
+    *ret_detail = "a leap second, which a count since the epoch cannot represent";
     return FALSE;
   }
   if (values[TIDE_LEVEL_HOUR] > 23 || values[TIDE_LEVEL_MINUTE] > 59 || values[TIDE_LEVEL_SECOND] > 59) {

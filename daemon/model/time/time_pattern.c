@@ -173,7 +173,7 @@ add_element(Compiler *compiler, TideTimePiece *piece, const struct Element *elem
 {
   TideTimePattern *pattern = compiler->pattern;
   if (is_named_twice(compiler, element->says))
-    return FAIL(compiler, error, "'%c' stands in it twice", element->letter);
+    return FAIL(compiler, error, "'%c' occurs twice", element->letter);
   gboolean is_number = element->n_letters == 0 || element->most_digits > 0;
   guint8 n_digits = is_number ? (guint8)n_letters : 0;
   *piece = (TideTimePiece){.kind = element->kind,
@@ -200,9 +200,9 @@ static gboolean
 open_part(Compiler *compiler, TideTimePiece *piece, GError **error)
 {
   if (compiler->use != TIDE_PATTERN_TEXT)
-    return FAIL(compiler, error, "%s", "an optional part has no place in a key: put [ and ] into single quotes");
+    return FAIL(compiler, error, "%s", "a key cannot have an optional part: put [ and ] into single quotes");
   if (compiler->depth == MAX_NESTING)
-    return FAIL(compiler, error, "more than %d optional parts are inside of each other", MAX_NESTING);
+    return FAIL(compiler, error, "more than %d optional parts are nested", MAX_NESTING);
   if (compiler->n_parts++ == MAX_PARTS)
     return FAIL(compiler, error, "it has more than %d optional parts", MAX_PARTS);
   *piece = (TideTimePiece){.kind = PIECE_OPEN};
@@ -214,9 +214,9 @@ static gboolean
 close_part(Compiler *compiler, TideTimePiece *piece, GError **error)
 {
   if (compiler->use != TIDE_PATTERN_TEXT)
-    return FAIL(compiler, error, "%s", "an optional part has no place in a key: put [ and ] into single quotes");
+    return FAIL(compiler, error, "%s", "a key cannot have an optional part: put [ and ] into single quotes");
   if (compiler->depth == 0)
-    return FAIL(compiler, error, "%s", "a ] has no [ in front of it");
+    return FAIL(compiler, error, "%s", "a ] has no [ before it");
   *piece = (TideTimePiece){.kind = PIECE_CLOSE};
   Scope *part = &compiler->scopes[compiler->depth--];
   part->open->behind = (guint8)(piece + 1 - compiler->pattern->pieces);
@@ -286,7 +286,7 @@ reserve_digits(Compiler *compiler, GError **error)
     gboolean is_certain = piece->least_digits == piece->most_digits;
     if (piece->kind == PIECE_OFFSET && may_be_digit(pattern, i + 1, TRUE))
       return FAIL(compiler, error, "%s",
-                  "X (the offset from UTC) stands before a digit or colon, which could be its own");
+                  "X (the offset from UTC) comes before a digit or colon, which could belong to it");
     for (gsize next = i + 1; !is_certain && next <= pattern->n_pieces; next++) {
       const TideTimePiece *follower = next < pattern->n_pieces ? &pattern->pieces[next] : NULL;
       if (follower == NULL || digits_needed(follower) == 0) {
@@ -298,10 +298,9 @@ reserve_digits(Compiler *compiler, GError **error)
       piece->reserved = (guint16)(piece->reserved + digits_needed(follower));
     }
     if (!is_certain)
-      return FAIL(
-          compiler, error, "%s",
-          "a number of one digit or more stands before another digit that may be absent, or is of a number like "
-          "it: where it ends cannot be told; put a character between them, or take an element of fixed width");
+      return FAIL(compiler, error, "%s",
+                  "a number of one or more digits comes before a digit that may be absent, or belongs to such a "
+                  "number: its end is ambiguous; put a character between them, or use an element of fixed width");
   }
   return TRUE;
 }
@@ -329,16 +328,15 @@ check_whole(Compiler *compiler, GError **error)
   if (compiler->depth > 0)
     return FAIL(compiler, error, "%s", "a [ is not closed");
   if (!(pattern->named & (TIDE_NAMES_DATE | TIDE_NAMES_CLOCK)))
-    return FAIL(compiler, error, "%s", "it names no part of a time, such as HH:mm:ss");
+    return FAIL(compiler, error, "%s", "it has no element of a time, such as HH:mm:ss");
   if (compiler->use != TIDE_PATTERN_TEXT)
     return TRUE;
   const char *fault = tide_time_names_fault(pattern->named);
   gboolean has_hour_of_half = (pattern->named & NAMES_HOUR_OF_HALF) != 0;
   if (fault == NULL && has_hour_of_half != ((pattern->named & NAMES_HALF) != 0))
-    fault = has_hour_of_half ? "hh (1 to 12) needs a (AM or PM); of a day with 24 hours, write HH"
-                             : "a (AM or PM) needs hh or h";
+    fault = has_hour_of_half ? "hh (1 to 12) needs a (AM or PM); for 24 hours, use HH" : "a (AM or PM) needs hh or h";
   if (fault == NULL && ((pattern->named ^ printed_names(pattern)) & (TIDE_NAMES_DATE | TIDE_NAMES_CLOCK)))
-    fault = "an optional part names again what one before it does, and something else besides: make two parts of it";
+    fault = "an optional part repeats elements of an earlier one and adds others: split it into two parts";
   return fault == NULL ? reserve_digits(compiler, error) : FAIL(compiler, error, "%s", fault);
 }
 

@@ -46,8 +46,8 @@ refuse_missing(const Attempt *attempt, const TideField *field, TideNameId name_i
   TideReject why = {.reason = TIDE_REJECT_MISSING_FIELD,
                     .detail = field == NULL ? "it is absent" : "it is null",
                     .field_place = name_id + 1};
-  why.remedy = "the time is read from it: see the time's 'field' ('time: record' takes the Kafka "
-               "record's own), or keep such readings out of every table by 'when'";
+  why.remedy = "the time is read from it: check the time's 'field' ('time: record' uses the Kafka record's own), or "
+               "exclude such readings from all tables with 'when'";
   return refuse(attempt, field, why);
 }
 
@@ -110,8 +110,8 @@ read_plus(const Attempt *attempt, gint64 *ret_ns)
   return (*ret_ns >= 0 && *ret_ns < TIDE_SECONDS_PER_DAY * NS_PER_S) ||
          refuse(attempt, field,
                 (TideReject){.reason = TIDE_REJECT_TIME_INVALID,
-                             .detail = "what is added to the time is not from 0 to less than a day",
-                             .remedy = "see that 'plus' of the time has the field's 'unit'"});
+                             .detail = "the number added to the time is not from 0 to less than a day",
+                             .remedy = "check that 'unit' of the time's 'plus' is that of the field"});
 }
 
 /* Chooses the only moment that fits the record: the record followed within the interval between the two, or the
@@ -132,7 +132,7 @@ choose_by_record(const Attempt *attempt, const TideLocalMoments *moments, gint64
     n_fitting++;
   }
   return n_fitting == 1 || REFUSE(TIDE_REJECT_TIME_AMBIGUOUS,
-                                  "the zone's clocks show it twice, and the record's time does not tell which is meant",
+                                  "the zone's clocks show it twice, and the record's time does not show which is meant",
                                   .by_record_time = TRUE);
 }
 
@@ -161,7 +161,7 @@ take_moment(const Attempt *attempt, const TideLocalMoments *moments, gint64 *ret
 {
   if (G_UNLIKELY(moments->n == 0))
     return REFUSE(TIDE_REJECT_TIME_INVALID, "a local time that the zone's clocks skip",
-                  .remedy = "the zone's clocks skip this hour: is 'zone' right? Let senders write UTC or an offset");
+                  .remedy = "the zone's clocks skip this hour: is 'zone' right? Make senders write UTC or an offset");
   if (G_UNLIKELY(moments->n > 1))
     return choose_moment(attempt, moments, ret_utc_s);
   *ret_utc_s = moments->utc_s[0];
@@ -196,7 +196,7 @@ date_by_record(const Attempt *attempt, const TideTimeElements *time, gint64 seco
   const TideTimeSpec *spec = attempt->spec;
   if (attempt->record->record_ms < 0)
     return REFUSE(TIDE_REJECT_TIME_INVALID, "a time of day, and the record has no time to take the date from",
-                  .remedy = "let senders give records a time, or name the field of the date by the time's 'date'");
+                  .remedy = "make senders set the record's time, or name the field of the date in the time's 'date'");
   gint64 record_s = attempt->record->record_ms / 1000;
   gint64 ahead_s = CLAMP(spec->max_future_ms, 0, TIME_OF_DAY_AHEAD_MAX_MS) / 1000;
   gint64 offset_s =
@@ -225,7 +225,7 @@ date_by_field(const Attempt *attempt, const TideTimeElements *time, gint64 *ret_
     return refuse(attempt, field,
                   (TideReject){.reason = TIDE_REJECT_TIME_INVALID,
                                .detail = detail,
-                               .remedy = "see that the time's 'date.pattern' is how this field is written"});
+                               .remedy = "check that the time's 'date.pattern' matches this field"});
   *ret_date_s = tide_day_of_seconds(tide_time_elements_local_s(&date)) * TIDE_SECONDS_PER_DAY;
   return TRUE;
 }
@@ -238,7 +238,7 @@ ns_of_local(const Attempt *attempt, const TideTimeElements *time, gint64 local_s
   gboolean by_record = !(time->named & TIDE_NAMES_DATE) && attempt->spec->date_field == TIDE_NAME_NONE;
   if (!(time->named & TIDE_NAMES_OFFSET) && attempt->spec->zone == NULL)
     return REFUSE(TIDE_REJECT_TIME_INVALID, "no offset from UTC in the text, and no zone is declared",
-                  .remedy = "say by the time's 'zone' whose clocks wrote it, such as Europe/Berlin or UTC");
+                  .remedy = "name the zone of the sender's clock in the time's 'zone', such as Europe/Berlin or UTC");
   if (G_UNLIKELY(local_ns >= NS_PER_S)) {
     local_s += local_ns / NS_PER_S;
     local_ns %= NS_PER_S;
@@ -284,7 +284,7 @@ read_record_time(const Attempt *attempt, gint64 *ret_ns)
         attempt, &record_time,
         (TideReject){.reason = TIDE_REJECT_MISSING_FIELD,
                      .detail = "the record has no time of its own",
-                     .remedy = "let senders give records a time, or read it from a field (the time's 'field')"});
+                     .remedy = "make senders set the record's time, or read it from a field (the time's 'field')"});
   if (__builtin_mul_overflow(attempt->record->record_ms, TIDE_NS_PER_MS, ret_ns))
     return refuse(attempt, &record_time,
                   (TideReject){.reason = TIDE_REJECT_TIME_IMPLAUSIBLE, .detail = TIDE_TIME_OUT_OF_RANGE});
@@ -337,14 +337,15 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
   gint64 record_ms = attempt->record->record_ms;
   if (event_ms < 0)
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "before 1970: HBase has no negative times",
-                  .remedy = "no option lets it pass: see that the time's 'format' has the readings' unit, and that "
+                  .remedy = "no option allows it: check that the time's 'format' has the readings' unit, and that "
                             "senders' clocks are set");
   if (event_ms < spec->earliest_epoch_ms)
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "before the declared earliest time: is the unit right?",
                   .bound = TIDE_REJECT_BOUND_EARLIEST, .bound_ms = spec->earliest_epoch_ms);
   if (spec->max_past_ms > 0 && record_ms >= 0 && record_ms - event_ms > spec->max_past_ms)
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "earlier than the record's time by more than the declared bound",
-                  .remedy = "raise the time's 'max_past'; of old messages, give explain their own time by --timestamp",
+                  .remedy =
+                      "raise the time's 'max_past'; for old messages, pass their own time to explain with --timestamp",
                   .by_record_time = TRUE, .bound = TIDE_REJECT_BOUND_MAX_PAST, .bound_ms = spec->max_past_ms);
   if (event_ms >= LATEST_EPOCH_MS)
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "beyond the year 2200: is the unit right?");
@@ -364,9 +365,8 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
   return REFUSE(TIDE_REJECT_TIME_FUTURE,
                 "later than this host's clock by more than the declared bound, and so is its record: the sender's "
                 "clock is wrong, or this host's",
-                .remedy =
-                    "set the clock of the sender or of this host; 'dead-letters replay' sends the message again, and "
-                    "it is taken when its time has come",
+                .remedy = "set the clock of the sender or of this host; 'dead-letters replay' sends the message again, "
+                          "and it is accepted once its time has come",
                 .bound = TIDE_REJECT_BOUND_MAX_FUTURE, .bound_ms = spec->max_future_ms);
 }
 

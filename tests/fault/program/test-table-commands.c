@@ -390,38 +390,38 @@ PROGRAM_TEST("/table-commands/explain-tells-a-remedy-of-what-is-wrong")
   static const struct {
     const char *readings, *words, *reading, *remedy;
   } cases[] = {
-      {EPOCH, "", "{\"host\":\"h\",\"cpu\":1}\n", "the time is read from it: see the time's 'field'"},
-      {EPOCH, "", "{\"host\":\"h\",\"ts\":null,\"cpu\":1}\n", "the time is read from it: see the time's 'field'"},
+      {EPOCH, "", "{\"host\":\"h\",\"cpu\":1}\n", "the time is read from it: check the time's 'field'"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":null,\"cpu\":1}\n", "the time is read from it: check the time's 'field'"},
       {EPOCH, "", "{\"ts\":1501028163000,\"cpu\":1}\n", "give the key's part a 'default'"},
-      {EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"cpu\":1}\n", "an empty field is refused"},
-      {EPOCH, "", "host=h cpu=1\n", "see that 'readings.format' is what senders write"},
+      {EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"cpu\":1}\n", "an empty field is rejected"},
+      {EPOCH, "", "host=h cpu=1\n", "check that 'readings.format' is what senders write"},
       {EPOCH, "", "{\n\"host\":\"h\",\n\"ts\":1501028163000}\n",
-       "see that 'readings.format' is what senders write, and whether this message is whole: '--whole' takes one that "
-       "is "
-       "spread over several lines, and 'jq -c .' makes a line of it\n"},
+       "check that 'readings.format' is what senders write, and that this message is complete: '--whole' reads a "
+       "message of several lines, and 'jq -c .' turns it into one line\n"},
       {EPOCH, "--whole", "{\n\"host\":\"h\",\n\n",
-       "see that 'readings.format' is what senders write, and whether this message is whole\n"},
+       "check that 'readings.format' is what senders write, and that this message is complete\n"},
       {EPOCH ", format: influx", "", "cpu,host=h\n",
-       "see that 'readings.format' is what senders write, and whether this message is whole\n"},
-      {EPOCH, "", "{\"host\":\"\\ud800\",\"ts\":1501028163000,\"cpu\":1}\n", "let senders write UTF-8"},
+       "check that 'readings.format' is what senders write, and that this message is complete\n"},
+      {EPOCH, "", "{\"host\":\"\\ud800\",\"ts\":1501028163000,\"cpu\":1}\n", "make senders write UTF-8"},
       {EPOCH ", max_depth: 1", "", "{\"host\":\"h\",\"ts\":1501028163000,\"m\":{\"n\":{\"x\":1}}}\n",
        "raise 'readings.max_depth'"},
       {EPOCH ", max_fields: 2", "", "{\"host\":\"h\",\"ts\":1501028163000,\"cpu\":1}\n", "raise 'readings.max_fields'"},
       {EPOCH ", max_readings: 1", "", "[{\"host\":\"h\",\"ts\":1},{\"host\":\"h\",\"ts\":2}]\n",
-       "let senders send less at once, or raise the bound: 'readings.max_message_size', of readings 'max_readings'"},
-      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"\":1}\n", "let senders name it"},
-      {EPOCH, "", "{\"host\":\"a#b\",\"ts\":1501028163000,\"cpu\":1}\n", "a value that holds what follows it"},
-      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"m/x\":1,\"x\":2}\n", "let one of the two have another name"},
-      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1,\"x\":2}\n", "let senders name each field once"},
+       "make senders send less at once, or raise the limit: 'readings.max_message_size', 'max_readings' for readings"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"\":1}\n", "make senders name it"},
+      {EPOCH, "", "{\"host\":\"a#b\",\"ts\":1501028163000,\"cpu\":1}\n",
+       "escape values that contain the following literal"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"m/x\":1,\"x\":2}\n", "give one of the two another name"},
+      {EPOCH, "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1,\"x\":2}\n", "make senders name each field once"},
       {EPOCH ", arrays: reject", "", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":[1]}\n",
        "set 'readings.arrays' to json"},
       {BERLIN, "", "{\"host\":\"h\",\"ts\":\"2026-03-29 02:30\",\"x\":1}\n", "the zone's clocks skip this hour"},
       {BERLIN, "", "{\"host\":\"h\",\"ts\":\"next week\",\"x\":1}\n",
-       "see that the time's 'field' and 'format' are those of the readings, and that 'zone' says"},
+       "check that the time's 'field' and 'format' are those of the readings and"},
       {EPOCH, "--timestamp 2190-01-04", "{\"host\":\"h\",\"ts\":6942671999000,\"x\":1}\n",
        "set the clock of the sender or of this host"},
       {EPOCH, "", "{\"host\":\"h\",\"ts\":-1370000000000,\"x\":1}\n",
-       "no option lets it pass: see that the time's 'format'"},
+       "no option allows it: check that the time's 'format'"},
       {EPOCH, "--timestamp 2017-01-01", "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n", "set the sender's clock"},
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -516,7 +516,7 @@ PROGRAM_TEST("/table-commands/explain-names-what-helps-by-the-cause")
   assert_prints(explain_one(fixture, each, "", "{\"host\":\"o\",\"list\":[{\"host\":\"i\",\"ts\":1501028163000}]}\n"),
                 "\n  remedy: it is both around the list of readings and in them: 'readings.outer_prefix' adds");
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"o\",\"ts\":1501028163000,\"host\":\"i\"}\n"),
-                "\n  remedy: let senders name each field once");
+                "\n  remedy: make senders name each field once");
   static const char text[] = "\"{\\\"host\\\":\\\"h\\\",\\\"ts\\\":1501028163000,\\\"x\\\":1}\"\n";
   assert_prints(explain_one(fixture, EPOCH, "", text),
                 "\n  remedy: the message is a JSON string: if it contains JSON, 'positions: [message]' and 'fields: [{ "
@@ -524,7 +524,7 @@ PROGRAM_TEST("/table-commands/explain-names-what-helps-by-the-cause")
   static const char opened[] = "positions: [message], fields: [{ open: message, into: \"\" }], " EPOCH;
   assert_silent(explain_one(fixture, opened, "", text), "remedy");
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"\",\"ts\":1501028163000,\"x\":1}\n"),
-                "\n  remedy: an empty field is refused, whatever the key's 'default'");
+                "\n  remedy: an empty field is rejected regardless of the key's 'default'");
   assert_silent(explain_one(fixture, "each: data/obs, " EPOCH, "", "{\"host\":\"h\",\"data\":{\"x\":1}}\n"),
                 "did you mean 'data/obs'?");
 }
@@ -536,12 +536,12 @@ PROGRAM_TEST("/table-commands/explain-tells-what-depends-on-the-records-time")
   static const char old[] = "{\"host\":\"h\",\"ts\":1501028163000,\"x\":1}\n";
   static const char twice[] = "{\"host\":\"h\",\"ts\":\"2025-10-26 02:30\",\"x\":1}\n";
   const char *output = explain_one(fixture, max_past, "", old);
-  assert_prints(output, NOW_NOTE "\n  remedy: raise the time's 'max_past'; of old messages");
+  assert_prints(output, NOW_NOTE "\n  remedy: raise the time's 'max_past'; for old messages");
   assert_silent(explain_one(fixture, max_past, "--timestamp 2017-08-01", old), NOW_NOTE);
   assert_prints(explain_one(fixture, EPOCH, "", "{\"host\":\"h\",\"ts\":6942671999000,\"x\":1}\n"), NOW_NOTE);
-  assert_prints(explain_one(fixture, BERLIN, "", twice), NOW_NOTE "\n  remedy: let senders write UTC or an offset");
+  assert_prints(explain_one(fixture, BERLIN, "", twice), NOW_NOTE "\n  remedy: make senders write UTC or an offset");
   output = explain_one(fixture, BERLIN, "--timestamp 2025-10-26T00:31:00Z", twice);
-  assert_prints(output, "line 1: a local time that happens twice; 'ambiguous' decided which is meant\n");
+  assert_prints(output, "line 1: a local time that occurs twice; 'ambiguous' decided which is meant\n");
   assert_prints(output, "event time 1761438600000 = ");
 }
 

@@ -424,7 +424,7 @@ static const ConfigProblemCase one_problem[] = {
     {"key-salt-too-narrow", WITH_KEY("[{ salt: 16, of: host, width: 1 }, { field: host }, \"#\", { time: epoch_ms }]"),
      "4:22 error: 'tables.T.key': "},
     {"key-ambiguous", WITH_KEY("[{ field: host }, { field: metric }, { time: epoch_ms }]"),
-     "4:22 error: 'tables.T.key': where this field ends in the key cannot be told"},
+     "4:22 error: 'tables.T.key': the end of this field in the key is ambiguous"},
     {"key-of-unknown-record-field", WITH_KEY("[{ field: $offsets }, \"#\", { time: epoch_ms }]"),
      "4:31 error: 'tables.T.key.field' must be a field of the record"},
     {"key-begins-with-time", WITH_KEY("[{ time: epoch_ms }, \"#\", { field: host }]"),

@@ -250,7 +250,7 @@ TEST("/field-steps/decimals-are-exact")
         {"{\"p\":\"A-_=\"}",
          "a value of a kind that is declared as 'reject': 'p' is not a decimal in base64, got 'A-_='"},
         {"{\"p\":\"fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==\"}",
-         "a number that cannot be kept exactly: a decimal of more than 64 bytes, in 'p', got "
+         "a number that cannot be stored exactly: a decimal of more than 64 bytes, in 'p', got "
          "'fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=='"});
 }
 
@@ -282,11 +282,11 @@ TEST("/field-steps/senml-resolves-base-fields")
       {"{\"n\":\"x\",\"v\":12e1}", "n=S:x t=N:1795871383.123 v=N:120;"},
       {"{\"n\":\"x\",\"v\":9007199254740993.000000001}", "n=S:x t=N:1795871383.123 v=N:9007199254740993.000000001;"},
       {"{\"n\":\"x\",\"v\":\"1\"}",
-       "a number that cannot be kept exactly: 'v' is not a number, as SenML requires, got '1'"},
-      {"{\"n\":1}", "a number that cannot be kept exactly: 'n' is not a text, as SenML requires, got '1'"},
+       "a number that cannot be stored exactly: 'v' is not a number, as SenML requires, got '1'"},
+      {"{\"n\":1}", "a number that cannot be stored exactly: 'n' is not a text, as SenML requires, got '1'"},
       {"[{\"bv\":1e40,\"v\":1e-30}]",
-       "a number that cannot be kept exactly: 'bv' is a number with too many digits to add, got '1e40'"},
-      {"{\"v\":1e999999999999}", "a number that cannot be kept exactly: 'v' is a number with too many digits to add, "
+       "a number that cannot be stored exactly: 'bv' is a number with too many digits to add, got '1e40'"},
+      {"{\"v\":1e999999999999}", "a number that cannot be stored exactly: 'v' is a number with too many digits to add, "
                                  "got '1e999999999999'"});
 }
 
@@ -295,7 +295,7 @@ TEST("/field-steps/senml-needs-the-records-time-for-relative-ones")
   g_auto(StepsFixture) fixture = steps_fixture("  fields: [{ resolve: senml }]\n");
   g_autofree char *relative = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"n\":\"a\",\"v\":1}"));
   g_assert_cmpstr(relative, ==,
-                  "a number that cannot be kept exactly: 't' is relative to the record's time, which is not known");
+                  "a number that cannot be stored exactly: 't' is relative to the record's time, which is not known");
   g_autofree char *absolute = outcome_of(&fixture, TIDE_BYTES_LITERAL("{\"n\":\"a\",\"bt\":1e9,\"v\":1}"));
   g_assert_cmpstr(absolute, ==, "n=S:a t=N:1000000000 v=N:1;");
 }
@@ -305,7 +305,7 @@ TEST("/field-steps/a-bad-reading-of-senml-rejects-the-message")
 {
   CHECK("  on_bad_reading: reading\n  fields: [{ resolve: senml }]\n",
         {"[{\"bn\":\"a\",\"v\":\"x\"},{\"n\":\"b\",\"v\":1}]",
-         "a number that cannot be kept exactly: 'v' is not a number, as SenML requires, got 'x'"},
+         "a number that cannot be stored exactly: 'v' is not a number, as SenML requires, got 'x'"},
         {"[{\"n\":\"a\",\"v\":1},{\"bn\":\"a\",\"v\":1,\"v\":2},{\"n\":\"b\",\"v\":1}]",
          "the field appears twice, in 'v', in reading 1 of the message (from 0), at byte 37"});
 }

@@ -522,7 +522,7 @@ TEST("/reject/sentence-names-what-and-where")
         .detail = "it is absent"},
        "a field that the key or the time needs is absent or null: 'at' is absent"},
       {{.reason = TIDE_REJECT_BAD_KEY, .field = {(const guint8 *)"a\033[2J\n", 6}, .byte_position = -1},
-       "a value that cannot stand in a row key, in 'a\\x1B[2J\\x0A'"},
+       "a value that a row key cannot contain, in 'a\\x1B[2J\\x0A'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *text = tide_reject_describe(&cases[i].reject);

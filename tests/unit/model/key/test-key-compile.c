@@ -38,15 +38,15 @@ TEST("/key-compile/bad-keys-do-not-compile")
       {{LITERAL("a"), FIELD(TIDE_NAME_NONE)}, 1, "no name"},
       {{{.kind = (TideKeyPartKind)99}}, 0, "unknown kind"},
       /* where fields end */
-      {{FIELD(HOST), FIELD(USER)}, 0, "cannot be told"},
-      {{FIELD(HOST), TIME(MS), LITERAL("#"), FIELD(USER)}, 0, "cannot be told"},
-      {{FIELD(HOST), LITERAL("#"), FIELD(USER), TIME(MS), FIELD(LANE)}, 2, "cannot be told"},
+      {{FIELD(HOST), FIELD(USER)}, 0, "is ambiguous"},
+      {{FIELD(HOST), TIME(MS), LITERAL("#"), FIELD(USER)}, 0, "is ambiguous"},
+      {{FIELD(HOST), LITERAL("#"), FIELD(USER), TIME(MS), FIELD(LANE)}, 2, "is ambiguous"},
       {{FIELD(HOST), LITERAL("#"), FIELD(USER)}, 0, NULL},
       {{FIELD(HOST), TIME(MS), PADDED_LEFT(METER, 10, '0')}, 0, NULL},
       {{PADDED_LEFT(METER, 10, '0'), FIELD(HOST)}, 0, NULL},
       {{TIME(MS), FIELD(HOST)}, 0, NULL},
       /* padding */
-      {{PADDED_RIGHT(METER, 10, '0')}, 0, "padded with '0' behind"},
+      {{PADDED_RIGHT(METER, 10, '0')}, 0, "padded with '0' on the right"},
       {{PADDED_LEFT(METER, 10, '1')}, 0, "padded with '1'"},
       {{PADDED_LEFT(METER, 10, 'x')}, 0, "padded with 'x'"},
       {{PADDED_LEFT(METER, 10, 0xe9)}, 0, NULL},
@@ -65,8 +65,8 @@ TEST("/key-compile/bad-keys-do-not-compile")
       {{HASH_HEX(MD5, 4, of_host_user), FIELD(HOST)}, 0, "only as a hash of less than 16"},
       {{HASH_HEX(MD5, 16, of_host), TIME(MS)}, 0, NULL},
       {{HASH_HEX(MD5, 4, of_host), FIELD(HOST)}, 0, NULL},
-      {{HASH_HEX(MD5, 4, of_nothing), FIELD(HOST)}, 0, "no field and no time"},
-      {{HASH_HEX(MD5, 4, of_salt), FIELD(HOST)}, 0, "made of another one"},
+      {{HASH_HEX(MD5, 4, of_nothing), FIELD(HOST)}, 0, "neither a field nor a time"},
+      {{HASH_HEX(MD5, 4, of_salt), FIELD(HOST)}, 0, "contains another one"},
       /* salts */
       {{SALT(0, XXH3, of_host), FIELD(HOST)}, 0, "2 to 4096"},
       {{SALT(1, XXH3, of_host), FIELD(HOST)}, 0, "2 to 4096"},
@@ -74,7 +74,7 @@ TEST("/key-compile/bad-keys-do-not-compile")
       {{SALT_WIDTH(11, 1, XXH3, of_host), FIELD(HOST)}, 0, "at least 2"},
       {{SALT_WIDTH(10, 1, XXH3, of_host), FIELD(HOST)}, 0, NULL},
       {{SALT_WIDTH(10, 11, XXH3, of_host), FIELD(HOST)}, 0, "at most 10"},
-      {{SALT(4, XXH3, of_nothing), FIELD(HOST)}, 0, "no field and no time"},
+      {{SALT(4, XXH3, of_nothing), FIELD(HOST)}, 0, "neither a field nor a time"},
       {{SALT(4, XXH3, of_host), FIELD(HOST), SALT(4, XXH3, of_host)}, 2, "two salts"},
       /* one field in two forms */
       {{SALT(4, XXH3, of_host), PADDED_RIGHT(HOST, 8, ' ')}, 0, "in another form"},
@@ -85,17 +85,17 @@ TEST("/key-compile/bad-keys-do-not-compile")
       {{HASH_HEX(MD5, 16, of_host), UPPER(HOST)}, 0, NULL}, /* stands for the field itself */
       {{UPPER(HOST), LITERAL("#"), PADDED_RIGHT(HOST, 8, ' ')}, 2, "twice"},
       /* salts by number, and in other digits */
-      {{SALT_BY_NUMBER(4, of_host_user), FIELD(HOST)}, 0, "more than a field"},
-      {{SALT_BY_NUMBER(4, of_worded_meter), FIELD(METER)}, 0, "whose default is no whole number"},
+      {{SALT_BY_NUMBER(4, of_host_user), FIELD(HOST)}, 0, "more than one field"},
+      {{SALT_BY_NUMBER(4, of_worded_meter), FIELD(METER)}, 0, "whose default is not an integer"},
       {{SALT_BY_NUMBER(4, of_date), FIELD(HOST)}, 0, "with a pattern"},
-      {{SALT_IN("cba"), FIELD(HOST)}, 0, "ascending"},
-      {{SALT_IN("aab"), FIELD(HOST)}, 0, "ascending"},
+      {{SALT_IN("cba"), FIELD(HOST)}, 0, "in ascending order"},
+      {{SALT_IN("aab"), FIELD(HOST)}, 0, "in ascending order"},
       {{SALT_IN("a"), FIELD(HOST)}, 0, "at least 2"},
       {{SALT_IN("ab"), FIELD(HOST)}, 0, NULL},
       /* clocks */
-      {HOST_AND(PATTERN_IN("yyyyMMddHH", BERLIN)), 2, "comes twice"},
+      {HOST_AND(PATTERN_IN("yyyyMMddHH", BERLIN)), 2, "in the repeated hour"},
       {{FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMMddHH", BERLIN), TIME(S)}, 0, NULL},
-      {{FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMMddHHmmssSSS", BERLIN), TIME(S)}, 2, "comes twice"},
+      {{FIELD(HOST), LITERAL("#"), PATTERN_IN("yyyyMMddHHmmssSSS", BERLIN), TIME(S)}, 2, "in the repeated hour"},
       {HOST_AND(PATTERN_IN("yyyyMMddHH", "+02:00")), 0, NULL},
       /* the whole */
       {{PADDED_LEFT(METER, 32767, '0')}, 0, NULL},

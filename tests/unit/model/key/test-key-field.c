@@ -35,10 +35,10 @@ static const FormCase cases[] = {
     {{AS(HOST, UINT64)}, "18446744073709551615", "\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF", "18446744073709551615"},
     {{AS(HOST, UINT64)}, "18446744073709551616", NULL, "too large"},
     {{AS(HOST, UINT64)}, "99999999999999999999999999999999999999999999", NULL, "too large"},
-    {{AS(HOST, INT32)}, "1.0", NULL, "no whole number"},
-    {{AS(HOST, INT32)}, "1e3", NULL, "no whole number"},
-    {{AS(HOST, INT32)}, "-", NULL, "no whole number"},
-    {{AS(HOST, INT32)}, "+1", NULL, "no whole number"},
+    {{AS(HOST, INT32)}, "1.0", NULL, "not an integer"},
+    {{AS(HOST, INT32)}, "1e3", NULL, "not an integer"},
+    {{AS(HOST, INT32)}, "-", NULL, "not an integer"},
+    {{AS(HOST, INT32)}, "+1", NULL, "not an integer"},
     {{AS(HOST, INT32)}, "", NULL, "empty"},
     /* floats: 1.5 is 3fc00000, -1.5 is bfc00000 */
     {{AS(HOST, FLOAT32)}, "1.5", "\\xBF\\xC0\\x00\\x00", "1.5"},
@@ -66,7 +66,7 @@ static const FormCase cases[] = {
     {{{OF_HOST, .value.text_reversed = TRUE}, LITERAL("ab"), TIME(S)}, "xbay", NULL, "literal that follows"},
     {{{OF_HOST, .width_bytes = 4, .value.pad_byte = 0xff}}, "ab", "ab\\xFF\\xFF", "ab"},
     {{{OF_HOST, .width_bytes = 4, .value.pad_byte = 0xe9}}, "ab\xe9", NULL, "padding"},
-    {{{OF_HOST, .width_bytes = 4, .value.pad_byte = '.'}}, ". .", NULL, "nothing but padding"},
+    {{{OF_HOST, .width_bytes = 4, .value.pad_byte = '.'}}, ". .", NULL, "consists only of padding"},
     /* escapes: of '#', 0x23: bytes up to '$', 0x24, become '$' and 0x24 more */
     {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, "a#b", "a$Gb#0000000000", "a#b"},
     {{{OF_HOST, .value.escape = TRUE}, LITERAL("#"), TIME(S)}, "a$ b", "a$H$Db#0000000000", "a$ b"},
@@ -81,7 +81,7 @@ static const FormCase cases[] = {
     {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, "0000000007", "00007", "7"},
     {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, "-0", "00000", "0"},
     {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, "20001", NULL, "declared range"},
-    {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, "abc", NULL, "no whole number"},
+    {{{OF_HOST, ZEROS(5), RANGE(0, 20000)}}, "abc", NULL, "not an integer"},
     {{{OF_HOST, .value.form = TIDE_KEY_INT16, RANGE(-5, 5)}}, "-5", "\\x7F\\xFB", "-5"},
     {{{OF_HOST, .value.form = TIDE_KEY_INT16, RANGE(-5, 5)}}, "6", NULL, "declared range"},
     {{{OF_HOST, ZEROS(6)}}, "-5", "0000-5", "-5"},
@@ -185,15 +185,15 @@ TEST("/key-field/impossible-forms-are-refused")
     TideKeyPartSpec specs[3];
     const char *fault;
   } bad[] = {
-      {{{OF_HOST, .value.form = TIDE_KEY_INT32, .width_bytes = 4}}, "leave the width out"},
+      {{{OF_HOST, .value.form = TIDE_KEY_INT32, .width_bytes = 4}}, "remove the width"},
       {{{OF_HOST, .value.form = TIDE_KEY_INT32, .value.text_reversed = TRUE}}, "for text only"},
       {{{OF_HOST, .value.form = (TideKeyForm)99}}, "unknown form"},
       {{{OF_HOST, .value.cut = TRUE}}, "without a width"},
       {{{OF_HOST, SPACES(4), .value.escape = TRUE}}, "needs no escapes"},
       {{{OF_HOST, .value.escape = TRUE}, TIME(S)}, "no literal follows"},
       {{{OF_HOST, .value.escape = TRUE}, LITERAL("\x7f"), TIME(S)}, "above 126"},
-      {{{OF_HOST, RANGE(0, 9)}}, "zeros in front"},
-      {{{OF_HOST, SPACES(5), RANGE(0, 9)}}, "zeros in front"},
+      {{{OF_HOST, RANGE(0, 9)}}, "with zeros on the left"},
+      {{{OF_HOST, SPACES(5), RANGE(0, 9)}}, "with zeros on the left"},
       {{{OF_HOST, ZEROS(5), RANGE(-1, 9)}}, "below 0"},
       {{{OF_HOST, ZEROS(5), RANGE(0, 100000)}}, "width of 5 is too small for the declared range: 100000 has 6 digits"},
       {{{OF_HOST, ZEROS(5), RANGE(9, 9)}}, "single number"},
@@ -201,9 +201,9 @@ TEST("/key-field/impossible-forms-are-refused")
       {{{OF_HOST, .value.form = TIDE_KEY_FLOAT32, RANGE(0, 256)}}, "ranges are for integers"},
       {KEY({OF_HOST, .value.form = TIDE_KEY_INT8, .value.has_default = TRUE,
             .value.default_value = {(const guint8 *)"none", 4}}),
-       "default 'none' would be rejected as a value: it is no whole number"},
+       "default 'none' would be rejected as a value: it is not an integer"},
       {{{OF_HOST, SPACES(4), .value.cut = TRUE}, LITERAL("#"), {OF_HOST, .spelling.text_case = TIDE_CASE_UPPER}},
-       "stands in the key twice"},
+       "is in the key twice"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autoptr(GError) error = NULL;
@@ -278,7 +278,7 @@ KEY_TEST("/key-field/H8/number-padded-with-zeros-is-digits")
       g_assert_cmpint(tide_row_key_append(key, &fixture->reading, &out, &reject), ==, expected != NULL);
       if (expected == NULL) {
         g_assert_cmpint(reject.reason, ==, TIDE_REJECT_BAD_KEY);
-        g_assert_nonnull(strstr(reject.detail, "plain digits"));
+        g_assert_nonnull(strstr(reject.detail, "only digits"));
         continue;
       }
       g_autofree char *printable = tide_bytes_printable(tide_buffer_bytes(&out));
@@ -564,7 +564,7 @@ TEST("/key-time/impossible-combinations-are-refused")
       {{COUNTED, SINCE(MONTH, 0), CUT_TO(WEEK, 0)}, "cut to more than"},
       {{COUNTED, SINCE(MINUTES, 60), CUT_TO(MINUTES, 40)}, "cut to more than"},
       {{COUNTED, CUT_TO(MINUTES, 7)}, "do not divide the day"},
-      {PATTERN_IN("yyyyMMddHH", BERLIN), "comes twice"},
+      {PATTERN_IN("yyyyMMddHH", BERLIN), "in the repeated hour"},
       {PATTERN_IN("HHmm", LOS_ANGELES), "'America/Los_Angeles'"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {

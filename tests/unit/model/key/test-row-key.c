@@ -186,7 +186,7 @@ KEY_TEST("/row-key/bad-values-are-rejected")
       {SPECS(zeros), TIDE_VALUE_STRING, {(const guint8 *)"a#", 2}, NULL}, /* of fixed width: harmless */
       {SPECS(spaces), TIDE_VALUE_STRING, {(const guint8 *)"NYSEX", 5}, "longer"},
       {SPECS(spaces), TIDE_VALUE_STRING, {(const guint8 *)"    ", 4}, "spaces"},
-      {SPECS(dots), TIDE_VALUE_STRING, {(const guint8 *)"..", 2}, "nothing but padding"},
+      {SPECS(dots), TIDE_VALUE_STRING, {(const guint8 *)"..", 2}, "consists only of padding"},
       {SPECS(hashed), TIDE_VALUE_STRING, {NULL, 0}, "empty"}, /* also where it is only hashed */
   };
   reading_fixture_set(fixture, "user", "u");

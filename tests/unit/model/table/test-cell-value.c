@@ -100,7 +100,7 @@ TEST("/cell-value/what-is-no-number-is-refused")
   for (gsize i = 0; i < G_N_ELEMENTS(no_integers); i++) {
     g_test_message("'%s'", no_integers[i]);
     g_assert_null(encoded(TIDE_ENCODE_INT64, TIDE_VALUE_STRING, no_integers[i], &detail));
-    g_assert_cmpstr(detail, ==, "not an integer of 64 bits");
+    g_assert_cmpstr(detail, ==, "not a 64-bit integer");
   }
   for (gsize i = 0; i < G_N_ELEMENTS(no_floats); i++) {
     g_test_message("'%s'", no_floats[i]);

@@ -412,8 +412,8 @@ TEST("/time-print/wrong-patterns")
     gboolean variable;
     const char *fault;
   } cases[] = {
-      {"", FALSE, "names no part of a time"},
-      {"'yyyy'", FALSE, "names no part of a time"},
+      {"", FALSE, "has no element of a time"},
+      {"'yyyy'", FALSE, "has no element of a time"},
       {"yyyyMMddX", FALSE, "'X' cannot be part of a key, which is read back and sorted: use yyyy MM dd HH mm ss S"},
       {"yyy", FALSE, "'yyy' must be written yyyy"},
       {"yyyyMd", FALSE, "'M' must be written MM"},
@@ -421,8 +421,8 @@ TEST("/time-print/wrong-patterns")
       {"ddd", TRUE, "'ddd' must be written dd or d"},
       {"m", TRUE, "'m' must be written mm"},
       {"SSSSSSSSSS", FALSE, "'SSSSSSSSSS' must be written S to SSSSSSSSS"},
-      {"yyyy-yyyy", FALSE, "'y' stands in it twice"},
-      {"d dd", TRUE, "'d' stands in it twice"},
+      {"yyyy-yyyy", FALSE, "'y' occurs twice"},
+      {"d dd", TRUE, "'d' occurs twice"},
       {"yyyy'T", FALSE, "a quote is not closed"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {

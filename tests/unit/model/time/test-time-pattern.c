@@ -165,9 +165,9 @@ TEST("/time-pattern/wrong-patterns")
     const char *pattern;
     const char *fault; /* NULL: none */
   } cases[] = {
-      {"", "names no part"},
-      {"'T'", "names no part"},
-      {"EEE", "names no part"},
+      {"", "has no element of a time"},
+      {"'T'", "has no element of a time"},
+      {"EEE", "has no element of a time"},
       {"yyy-MM-dd", "'yyy' must be written yyyy or yy"},
       {"yyyy-MMMM-dd", "'MMMM' must be written MM or M or MMM"},
       {"yyyy-MM-ddd", "'ddd' must be written dd or d"},
@@ -177,7 +177,7 @@ TEST("/time-pattern/wrong-patterns")
       {"yyyy-MM-dd HH:mm:ss.SSSSSSSSSS", "must be written S to SSSSSSSSS"},
       {"yyyy-MM", "a date needs"},
       {"MM-dd HH:mm", "a date needs"},
-      {"yyyy-MM-DDD", "'D' stands in it twice"},
+      {"yyyy-MM-DDD", "'D' occurs twice"},
       {"mm:ss", "needs HH"},
       {"HH:ss", "ss needs mm"},
       {"HH:mm.SSS", "need ss"},
@@ -194,14 +194,14 @@ TEST("/time-pattern/wrong-patterns")
       {"yyyy-MM-dd] HH", "a ] has no ["},
       {"[[[[[yyyy]]]]]", "more than 4 optional parts"},
       {"yyyy[][][][][][][][][][][]", "more than 10 optional parts"},
-      {"dMyyyy", "where it ends cannot be told"},
-      {"yyyyMMddH[mm]", "where it ends cannot be told"},
-      {"yyyyMMddH[:mm]'0'", "where it ends cannot be told"},
-      {"yyyyMMdd[ H]'0'", "where it ends cannot be told"},
+      {"dMyyyy", "its end is ambiguous"},
+      {"yyyyMMddH[mm]", "its end is ambiguous"},
+      {"yyyyMMddH[:mm]'0'", "its end is ambiguous"},
+      {"yyyyMMdd[ H]'0'", "its end is ambiguous"},
       {"HH:mmX yyyyMMdd", NULL},
-      {"HH:mmXyyyyMMdd", "X (the offset from UTC) stands before"},
-      {"HH:mmX[:ss] yyyyMMdd", "X (the offset from UTC) stands before"},
-      {"[yyyy-MM-dd][dd.MM.yyyy HH]", "make two parts of it"},
+      {"HH:mmXyyyyMMdd", "X (the offset from UTC) comes before"},
+      {"HH:mmX[:ss] yyyyMMdd", "X (the offset from UTC) comes before"},
+      {"[yyyy-MM-dd][dd.MM.yyyy HH]", "split it into two parts"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
