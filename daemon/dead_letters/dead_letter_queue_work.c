@@ -74,7 +74,7 @@ stall(TideDeadLetterQueue *dead_letters, TideDeadLetterStage *stage, const char 
   tide_counter_inc(dead_letters->metrics.retries);
   if (note_failure(stage, now_us))
     tide_log(TIDE_LOG_CRIT, "dead-letters-stalled",
-             "cannot write dead letters: %s; retrying, all partitions pause until then", text);
+             "cannot write dead letters: %s; retrying; all partitions pause until then", text);
   if (!dead_letters->shared.too_many)
     set_stall_text(dead_letters, g_strdup_printf("cannot write dead letters: %s", text));
 }
@@ -366,7 +366,7 @@ read_originals(TideDeadLetterQueue *dead_letters, gint64 now_us)
   if (read.first != NULL)
     note_progress(stage);
   else if (trouble != NULL && note_failure(stage, tide_now_us()))
-    tide_log(TIDE_LOG_ERROR, "original-unreadable", "%s; retrying, these offsets are not committed until then",
+    tide_log(TIDE_LOG_ERROR, "original-unreadable", "%s; retrying; these offsets are not committed until then",
              trouble);
   for (TideDeadLetterJob *job; (job = tide_dead_letter_jobs_take(&read)) != NULL;)
     pass_on(dead_letters, job);
@@ -417,7 +417,7 @@ log_stalled_one(const TideDeadLetterJobs *jobs, char *why)
   const TideDeadLetter *dead_letter = &jobs->first->dead_letter;
   tide_log(TIDE_LOG_CRIT, "dead-letter-stalled",
            "cannot write the dead letter of '%.*s' partition %d offset %" G_GINT64_FORMAT
-           ": %s; retrying, the partition's committed offset does not pass it until then",
+           ": %s; retrying; the partition's committed offset does not pass it until then",
            (int)dead_letter->topic.len, (const char *)dead_letter->topic.data, dead_letter->partition,
            dead_letter->offset, why);
   g_free(why);

@@ -327,7 +327,7 @@ report_trouble(Registry *registry, guint32 id, const char *why)
   tide_mutex_unlock(&registry->lock);
   if (tide_log_limit_pass(&registry->log_limit, tide_now_us(), LOG_INTERVAL_US, &suppressed))
     tide_log(TIDE_LOG_WARNING, "registry-down",
-             "cannot query the schema registry '%s' for schema %u: %s; partitions that need it wait, retrying",
+             "cannot query the schema registry '%s' for schema %u: %s; partitions that need it wait; retrying",
              registry->settings->url, id, why);
   tide_mutex_lock(&registry->lock);
 }

@@ -406,7 +406,7 @@ log_troubles(TidePipelineHealth *health, gint64 now_us)
     g_autofree char *text = trouble_text(trouble, now_us);
     const TideLogField fields[] = {{"TABLE", trouble->table->name}, {"ROW", trouble->first_row_key}};
     tide_log_fields(trouble->is_suspended ? TIDE_LOG_CRIT : TIDE_LOG_ERROR, "rows-delayed", fields,
-                    G_N_ELEMENTS(fields), "%s; retrying until it is written, offsets are not committed meanwhile",
+                    G_N_ELEMENTS(fields), "%s; retrying until it is written; offsets are not committed meanwhile",
                     text);
   }
 }

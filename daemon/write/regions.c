@@ -191,7 +191,7 @@ prepare(TideRegions *regions, TableRegions *table, TideHBaseClient *client)
   if (table->failures++ == 0)
     tide_log_fields(TIDE_LOG_ERROR, "table-unwritable",
                     TIDE_LOG_FIELDS({"TABLE", table->table->name}, {"REASON", reason}),
-                    "cannot write to table '%s': %s; its rows wait, retrying", table->table->name, reason);
+                    "cannot write to table '%s': %s; its rows wait and are retried", table->table->name, reason);
   return FALSE;
 }
 
