@@ -1,6 +1,6 @@
-/* Counts the allocations of a whole running process, by thread and by the library that asked for them: for LD_PRELOAD.
+/* Counts the allocations of a running process by thread and by calling library, through LD_PRELOAD.
  *
- *     TIDEMARK_TALLY=FILE LD_PRELOAD=liballocation-tally.so PROGRAM...
+ * TIDEMARK_TALLY=FILE LD_PRELOAD=liballocation-tally.so PROGRAM...
  *
  * What allocates is told by the address that malloc, calloc or realloc returns to: the object that it lies in, of those
  * that were loaded at the start. Threads of one name but for the number behind it count as one. FILE is made, and holds

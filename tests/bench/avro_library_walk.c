@@ -1,4 +1,5 @@
-/* avro-c by itself, which the daemon does not use: a generic value, read again and again, and its fields by place. */
+/* avro-c on its own, which the daemon does not use: a generic value that is read repeatedly, and its fields by index.
+ */
 #include "bench/library_walks.h"
 
 #include <avro.h>

@@ -1,7 +1,7 @@
-/* Reads a table through a framed gateway and looks at nothing of it: the floor of any reader, since nothing is left to
- * be done but to ask and to wait.
+/* Reads a table through a framed gateway and ignores the content: the lower bound of any reader, which only requests
+ * and waits.
  *
- *     bare-reader HOST:PORT TABLE ROWS_A_PAGE
+ * bare-reader HOST:PORT TABLE ROWS_A_PAGE
  *
  * One scanner from the table's beginning to its end, a page at a time; a frame's head says where a reply ends, and a
  * reply's list how many rows it has. Prints one line of JSON. */

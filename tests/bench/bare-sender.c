@@ -1,7 +1,7 @@
-/* Sends putMultiple calls that null-gateway has recorded to a gateway, as they are: the floor of any client, since
- * nothing is left to be done but to send and to wait.
+/* Sends putMultiple calls recorded by null-gateway to a gateway unchanged: the lower bound of any client, which only
+ * sends and waits.
  *
- *     bare-sender --gateway HOST:PORT --calls FILE [--connections N] [--rate ROWS] [--rows N]
+ * bare-sender --gateway HOST:PORT --calls FILE [--connections N] [--rate ROWS] [--rows N]
  *
  * Each connection has a thread, and takes the next call when its last one was acknowledged. With --rate rows are due
  * evenly, and a call when its last row is; latencies count from when something was due, not from when it was sent, so

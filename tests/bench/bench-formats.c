@@ -1,7 +1,7 @@
-/* What the same readings of ten metrics cost in each format: the daemon's decoder and its whole path, and the format's
- * library by itself where there is one.
+/* Measures the cost of the same readings of ten metrics in each format: the daemon's decoder, its whole path and, if
+ * there is one, the format's library alone.
  *
- *     bench-formats [READINGS [ROUNDS]]
+ * bench-formats [READINGS [ROUNDS]]
  *
  * In a round each format is measured once, one after the other; ratios are those of a round. Prints a JSON object for
  * each format: medians of the rounds, of ratios the least and the greatest too. Run it on an idle machine; ratios

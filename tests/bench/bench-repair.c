@@ -1,7 +1,7 @@
-/* What it costs to repair what was already sent, between a mock Kafka and a scripted gateway: rows that are written
- * again, and seconds until all is committed.
+/* Measures the cost of repairing rows already sent, between a mock Kafka and a scripted gateway: rows written again,
+ * and seconds until everything is committed.
  *
- *     bench-repair [TURNS]
+ * bench-repair [TURNS]
  *
  * A line of JSON for each turn and case. */
 #include "fault/pipeline/pipeline_fixture.h"

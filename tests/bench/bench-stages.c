@@ -1,7 +1,7 @@
-/* What each stage of a reading's path costs, in nanoseconds and in allocations, for readings of 1, 10 and 100 metrics
- * and for shapes of tables and messages that differ in what they cost: `tidemark bench` with an allocator that counts.
+/* Measures each stage of a reading's path in nanoseconds and allocations, for readings of 1, 10 and 100 metrics and for
+ * tables and messages of different cost: `tidemark bench` with an allocator that counts.
  *
- *     bench-stages [READINGS [RUNS [NAME]]]
+ * bench-stages [READINGS [RUNS [NAME]]]
  *
  * Prints a JSON object a line. Run it on an idle machine; ratios count. */
 #include "commands/bench/bench.h"

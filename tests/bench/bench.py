@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures tidemark beside its floors and its peers, on one machine, in one run.
+"""Measures tidemark, its lower bounds and its peers on one machine in one run.
 
     bench.py --build BUILD_DIRECTORY [--only SECTION]... [--runs N] [--quick] [--json FILE]
 

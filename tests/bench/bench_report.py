@@ -1,4 +1,4 @@
-"""What a benchmark prints and keeps: tables, ratios with what is asked of them, and the machine it all ran on."""
+"""The output of a benchmark: tables, ratios with their goals, and the machine."""
 
 from __future__ import annotations
 

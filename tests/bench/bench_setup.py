@@ -1,4 +1,4 @@
-"""What the sections of the benchmark share: programs, the real Kafka and HBase, and topics full of readings."""
+"""The resources that sections of the benchmark share: programs, the real Kafka and HBase, and topics full of readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* A file of putMultiple calls as they came over the wire: written by null-gateway, sent again by bare-sender.
+/* A file of putMultiple calls in their wire form: written by null-gateway, sent again by bare-sender.
  *
  * The file is a TideCallFileHead, then for each call a TideCallHead and the call's bytes: in the order in which the
  * calls ended, the frame's length in front where the gateway is framed. All numbers are in this machine's byte order:

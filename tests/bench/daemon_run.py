@@ -1,4 +1,4 @@
-"""One run of the whole daemon over a topic that is full: from its start until it has committed the last offset."""
+"""A run of the whole daemon over a full topic, from its start until the last offset is committed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* What the libraries under formats cost by themselves: every value of a message is looked at, and nothing kept. */
+/* The cost of the formats' libraries alone: every value of a message is read, and none is kept. */
 #pragma once
 
 #include "bench/format_messages.h"

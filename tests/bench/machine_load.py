@@ -1,4 +1,4 @@
-"""Who else took the machine while a turn was measured: what was stolen from it, and what other processes used."""
+"""The CPU that others used during a measured turn: stolen time, and other processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program that is measured as a whole: wall time, CPU of all its threads, and the most memory it ever held."""
+"""Measures a whole program: wall time, CPU of all threads, and peak memory."""
 
 from __future__ import annotations
 

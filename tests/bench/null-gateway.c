@@ -1,7 +1,7 @@
-/* A gateway that says yes to every row and keeps none: what is measured against it is the client alone.
+/* A gateway that acknowledges every row and stores none, so that only the client is measured.
  *
- *     null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c]
- *                  [--record FILE] [--record-bytes N] [--forward HOST:PORT] [--refuse TEXT] [--rows-per-second N]
+ * null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c] [--record FILE]
+ * [--record-bytes N] [--forward HOST:PORT] [--refuse TEXT] [--rows-per-second N]
  *
  * Every table that is asked for exists, with the families and regions given. It says "port N", serves each connection
  * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. With --record it keeps the

@@ -1,4 +1,4 @@
-"""A daemon that runs while readings come at a rate: how long each takes from Kafka to the gateway's acknowledgement."""
+"""A daemon that reads a stream of a given rate, and the time of each reading from Kafka to the gateway's acknowledgement."""
 
 from __future__ import annotations
 

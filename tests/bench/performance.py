@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts the figures of a release, as ./bench has kept them, into docs/performance.md: the newest first, one that is there anew.
+"""Writes the figures of a release, as stored by ./bench, into docs/performance.md: newest release first, replacing an existing chapter.
 
     performance.py docs/performance.md bench.json... [--release NAME]
 

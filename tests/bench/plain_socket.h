@@ -1,4 +1,4 @@
-/* Blocking sockets of the benchmark's programs: what they measure is not to be slowed down by anything cleverer. */
+/* Blocking sockets for the benchmark's programs, simple so that they do not slow down what is measured. */
 #pragma once
 
 #include "util/bytes.h"

@@ -1,4 +1,4 @@
-/* libprotobuf by itself: a dynamic message, parsed again and again, and its fields by reflection. */
+/* libprotobuf on its own: a dynamic message that is parsed repeatedly, and its fields by reflection. */
 #include "bench/library_walks.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-/* Finds where putMultiple calls end in a stream of Thrift bytes, as fast as it can and keeping nothing: what a gateway
- * that says yes to everything needs. Other calls are left to the caller, whole. */
+/* Finds the ends of putMultiple calls in a stream of Thrift bytes, as fast as possible and without keeping anything,
+ * for the null gateway. Other calls are left to the caller, whole. */
 #pragma once
 
 #include "util/bytes.h"

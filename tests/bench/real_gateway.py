@@ -1,4 +1,4 @@
-"""Runs on the real gateway: the daemon, and the bare sender with the calls that the daemon sends, on tables made anew."""
+"""Runs on the real gateway, on newly created tables: the daemon, and the bare sender with the daemon's calls."""
 
 from __future__ import annotations
 

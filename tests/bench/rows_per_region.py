@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts where the same 100,000 readings go under each key scheme: the figures of docs/row-keys.md.
+"""Counts the rows per region of the same 100,000 readings under each key scheme, for docs/row-keys.md.
 
     rows_per_region.py build/daemon/tidemark [docs/row-keys.md]
 

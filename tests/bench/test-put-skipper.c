@@ -1,4 +1,4 @@
-/* The null gateway's parser: however the stream is cut, it counts the same rows and ends at the same bytes. */
+/* Tests the null gateway's parser: however the stream is split, it counts the same rows and ends at the same bytes. */
 #include "bench/put_skipper.h"
 #include "fault/gateway/fake_wire.h"
 

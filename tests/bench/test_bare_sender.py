@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The bare sender and the null gateway's recorder: what was recorded arrives again, byte for byte, in every wire format."""
+"""Tests the bare sender and the null gateway's recorder: recorded calls arrive again byte for byte, in every wire format."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`tidemark bench` tells allocations where the tally is preloaded, and says nothing of them elsewhere."""
+"""Tests that `tidemark bench` reports allocations only if the tally is preloaded."""
 from __future__ import annotations
 
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of a release become its chapter: each ratio and table, others' chapters as they were."""
+"""Tests that a release's chapter has each ratio and table, and that other chapters stay unchanged."""
 import unittest
 
 from bench_report import Report

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The costs that `tidemark bench --plan` reckons with are those that docs/performance.md has of the newest release."""
+"""Tests that `tidemark bench --plan` uses the costs of the newest release in docs/performance.md."""
 
 from __future__ import annotations
 
