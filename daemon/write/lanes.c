@@ -151,7 +151,7 @@ set_state_locked(LaneQueue *queue, LaneState state)
     if (lanes->options.yield_gateways > 0) {
       slot->yields = g_new0(TideYield, lanes->options.yield_gateways);
       for (guint32 i = 0; i < lanes->options.yield_gateways; i++)
-        tide_yield_init(&slot->yields[i], tide_now_us());
+        tide_yield_init(&slot->yields[i], lanes->options.n_writers, tide_now_us());
     }
   }
   GQueue *left = list_of_locked(queue, queue->state), *joined = list_of_locked(queue, state);

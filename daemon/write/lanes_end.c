@@ -202,7 +202,7 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
                            .n_rows = call->n_rows,
                            .is_acknowledged = outcome == TIDE_OUTCOME_OK,
                            .is_turned_away = outcome == TIDE_OUTCOME_RETRY || outcome == TIDE_OUTCOME_UNKNOWN};
-    tide_yield_end_call(&slot->yields[call->gateway], &ended, lanes->options.n_writers, now_us);
+    tide_yield_end_call(&slot->yields[call->gateway], &ended, now_us);
   }
   gboolean is_evidence = call->is_answered; /* shows something about a region */
   for (guint32 i = 0; i < call->n_batches; i++) {

@@ -26,7 +26,7 @@ end_call(World *world, gint64 took_us, guint32 n_rows, gboolean is_turned_away)
                         .is_turned_away = is_turned_away};
   tide_yield_begin_call(&world->yield);
   world->now_us += took_us;
-  tide_yield_end_call(&world->yield, &call, WRITERS, world->now_us);
+  tide_yield_end_call(&world->yield, &call, world->now_us);
 }
 
 static void
@@ -40,7 +40,7 @@ static void
 set_up(World *world, gconstpointer data)
 {
   world->now_us = 1000 * TIDE_US_PER_S;
-  tide_yield_init(&world->yield, world->now_us);
+  tide_yield_init(&world->yield, WRITERS, world->now_us);
 }
 
 static void
@@ -61,32 +61,33 @@ count_allowed(const World *world)
   return n;
 }
 
-/* The base, and then as many rounds as it takes to allow all writers. */
+/* The first base, after which all writers may have a call. */
 static void
-grow_to_all_writers(World *world)
+measure(World *world, gint64 took_us, guint32 n_rows)
 {
-  end_rounds(world, 1 + 2 * (WRITERS - 1), CALL_US, CALL_ROWS);
+  end_rounds(world, 1, took_us, n_rows);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
-test_calls_that_are_not_slow_allow_all_writers(World *world, gconstpointer data)
+test_first_calls_are_sent_one_by_one_with_pauses(World *world, gconstpointer data)
 {
-  g_assert_cmpuint(count_allowed(world), ==, 1);
-  end_rounds(world, 1, CALL_US, CALL_ROWS); /* the base */
-  g_assert_cmpuint(count_allowed(world), ==, 1);
-  for (guint32 allowed = 2; allowed <= WRITERS; allowed++) {
-    end_rounds(world, 2, CALL_US * 14 / 10, CALL_ROWS);
-    g_assert_cmpuint(count_allowed(world), ==, allowed);
+  for (guint i = 0; i < 3; i++) {
+    g_assert_cmpuint(count_allowed(world), ==, 1);
+    end_call(world, CALL_US, CALL_ROWS, FALSE);
+    g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, CALL_US);
+    world->now_us += CALL_US;
   }
-  end_rounds(world, 2, CALL_US, CALL_ROWS);
+  end_call(world, CALL_US, CALL_ROWS, FALSE);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
+  end_rounds(world, 10, CALL_US * 13 / 10, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
 test_slower_calls_shrink_the_bound_and_faster_ones_widen_it(World *world, gconstpointer data)
 {
-  grow_to_all_writers(world);
+  measure(world, CALL_US, CALL_ROWS);
   end_rounds(world, 1, 2 * CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, 2);
   end_rounds(world, 2, 4 * CALL_US, CALL_ROWS); /* half a call, then an eighth */
@@ -94,18 +95,18 @@ test_slower_calls_shrink_the_bound_and_faster_ones_widen_it(World *world, gconst
   g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, 7 * 4 * CALL_US);
   world->now_us += 7 * 4 * CALL_US;
   g_assert_cmpuint(count_allowed(world), ==, 1);
-  end_rounds(world, 5, CALL_US, CALL_ROWS);
+  end_rounds(world, 9, CALL_US, CALL_ROWS);
   g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), >, 0);
   end_rounds(world, 1, CALL_US, CALL_ROWS); /* one call without pauses */
   g_assert_cmpuint(count_allowed(world), ==, 1);
-  end_rounds(world, 6, CALL_US, CALL_ROWS);
+  end_rounds(world, 12, CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
 test_bound_never_reaches_zero(World *world, gconstpointer data)
 {
-  end_rounds(world, 1, CALL_US, CALL_ROWS);
+  measure(world, CALL_US, CALL_ROWS);
   end_rounds(world, 1, 100 * CALL_US, CALL_ROWS);
   for (guint i = 0; i < 10; i++)
     end_call(world, CALL_US, CALL_ROWS, TRUE);
@@ -117,7 +118,7 @@ test_bound_never_reaches_zero(World *world, gconstpointer data)
 static void
 test_refusals_halve_the_bound_once_for_calls_in_flight_together(World *world, gconstpointer data)
 {
-  grow_to_all_writers(world);
+  measure(world, CALL_US, CALL_ROWS);
   gint64 start_us = world->now_us;
   for (guint i = 0; i < WRITERS; i++)
     tide_yield_begin_call(&world->yield);
@@ -125,38 +126,40 @@ test_refusals_halve_the_bound_once_for_calls_in_flight_together(World *world, gc
   world->now_us += CALL_US;
   for (guint i = 0; i < WRITERS; i++) {
     TideYieldCall call = {.start_us = start_us, .n_rows = CALL_ROWS, .is_turned_away = TRUE};
-    tide_yield_end_call(&world->yield, &call, WRITERS, world->now_us);
+    tide_yield_end_call(&world->yield, &call, world->now_us);
   }
   g_assert_cmpuint(count_allowed(world), ==, 2);
   end_call(world, CALL_US, CALL_ROWS, TRUE);
   g_assert_cmpuint(count_allowed(world), ==, 1);
-  end_rounds(world, 6, CALL_US, CALL_ROWS);
+  end_rounds(world, 12, CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
 test_other_failures_show_nothing(World *world, gconstpointer data)
 {
-  grow_to_all_writers(world);
+  measure(world, CALL_US, CALL_ROWS);
   for (guint i = 0; i < 20; i++) {
     TideYieldCall call = {.start_us = world->now_us, .n_rows = CALL_ROWS};
     tide_yield_begin_call(&world->yield);
     world->now_us += 9 * CALL_US;
-    tide_yield_end_call(&world->yield, &call, WRITERS, world->now_us);
+    tide_yield_end_call(&world->yield, &call, world->now_us);
   }
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
-test_base_is_measured_again_with_one_call_in_flight(World *world, gconstpointer data)
+test_base_is_measured_again_every_minute(World *world, gconstpointer data)
 {
-  grow_to_all_writers(world);
+  measure(world, CALL_US, CALL_ROWS);
   world->now_us += 60 * TIDE_US_PER_S;
   end_rounds(world, 1, CALL_US, CALL_ROWS); /* at its end the base has become too old */
+  g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, CALL_US);
+  world->now_us += CALL_US;
   g_assert_cmpuint(count_allowed(world), ==, 1);
   end_rounds(world, 1, 5 * CALL_US, CALL_ROWS); /* others are busier now */
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
-  end_rounds(world, 1, 7 * CALL_US, CALL_ROWS);
+  end_rounds(world, 1, 6 * CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
   end_rounds(world, 1, 10 * CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS / 2);
@@ -165,8 +168,8 @@ test_base_is_measured_again_with_one_call_in_flight(World *world, gconstpointer 
 static void
 test_faster_round_replaces_the_base(World *world, gconstpointer data)
 {
-  end_rounds(world, 1, 5 * CALL_US, CALL_ROWS);
-  end_rounds(world, 6, CALL_US, CALL_ROWS);
+  measure(world, 5 * CALL_US, CALL_ROWS);
+  end_rounds(world, 1, CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
   end_rounds(world, 1, 2 * CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS / 2);
@@ -176,8 +179,8 @@ test_faster_round_replaces_the_base(World *world, gconstpointer data)
 static void
 test_calls_of_other_sizes_are_not_slow(World *world, gconstpointer data)
 {
-  end_rounds(world, 1, CALL_US, 10);
-  end_rounds(world, 6, 100 * CALL_US, 1000);
+  measure(world, CALL_US, 10);
+  end_rounds(world, 1, 100 * CALL_US, 1000);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
   end_rounds(world, 1, CALL_US, 1000); /* less for each row: the base from now on */
   end_rounds(world, 1, CALL_US, 10);
@@ -219,6 +222,7 @@ typedef struct Simulation {
   gint64 end_us[WRITERS];
   GRand *random;         /* owned */
   double mean_us;        /* between live calls; 0: there are none */
+  gboolean is_even;      /* they come at equal intervals, not at random */
   gint64 next_live_us;   /* when the next one comes */
   GArray *live_calls_us; /* owned (element-type gint64): how long they took */
   guint n_loaded;        /* ended calls of the load */
@@ -233,7 +237,7 @@ simulation_begin(Simulation *simulation, guint n_servers, double live_share, Pac
                              .random = g_rand_new_with_seed(1),
                              .mean_us = live_share > 0 ? CALL_US / (live_share * n_servers) : 0,
                              .live_calls_us = g_array_new(FALSE, FALSE, sizeof(gint64))};
-  tide_yield_init(&simulation->yield, 0);
+  tide_yield_init(&simulation->yield, WRITERS, 0);
 }
 
 static void
@@ -257,7 +261,7 @@ static void
 end_load_call(Simulation *simulation, guint index, gint64 now_us)
 {
   TideYieldCall call = {.start_us = simulation->start_us[index], .n_rows = CALL_ROWS, .is_acknowledged = TRUE};
-  tide_yield_end_call(&simulation->yield, &call, WRITERS, now_us);
+  tide_yield_end_call(&simulation->yield, &call, now_us);
   guint last = --simulation->n_calls;
   simulation->start_us[index] = simulation->start_us[last];
   simulation->end_us[index] = simulation->end_us[last];
@@ -272,13 +276,14 @@ begin_load_call(Simulation *simulation, gint64 now_us)
   simulation->end_us[simulation->n_calls++] = serve(&simulation->gateway, now_us);
 }
 
-/* Live calls come at random, however long others take. */
+/* Live calls come however long others take. */
 static void
 begin_live_call(Simulation *simulation, gint64 now_us)
 {
   gint64 took_us = serve(&simulation->gateway, now_us) - now_us;
   g_array_append_val(simulation->live_calls_us, took_us);
-  double interval_us = -log(1 - g_rand_double(simulation->random)) * simulation->mean_us;
+  double chance = g_rand_double(simulation->random);
+  double interval_us = (simulation->is_even ? 1 : -log(1 - chance)) * simulation->mean_us;
   simulation->next_live_us = now_us + MAX((gint64)interval_us, 1);
 }
 
@@ -326,10 +331,11 @@ typedef struct Outcome {
 #define SIMULATED_US (300 * TIDE_US_PER_S)
 
 static Outcome
-outcome_of(guint n_servers, double live_share, Pace pace)
+outcome_of(guint n_servers, double live_share, gboolean is_even, Pace pace)
 {
   Simulation simulation;
   simulation_begin(&simulation, n_servers, live_share, pace);
+  simulation.is_even = is_even;
   simulate(&simulation, 0, SIMULATED_US);
   GArray *took = simulation.live_calls_us;
   g_array_sort(took, compare_times);
@@ -346,18 +352,21 @@ test_live_calls_take_twice_as_long_at_most(World *world, gconstpointer data)
   static const struct {
     guint n_servers;
     double live_share;
-  } scenes[] = {{1, 0.3}, {1, 0.4}, {1, 0.5}, {2, 0.4}, {2, 0.5}, {4, 0.3}, {4, 0.4}, {4, 0.5}, {4, 0.7}};
+    gboolean is_even;
+  } scenes[] = {{1, 0.3, FALSE}, {1, 0.4, FALSE}, {1, 0.5, FALSE}, {2, 0.2, FALSE}, {2, 0.3, FALSE},
+                {2, 0.4, FALSE}, {2, 0.5, FALSE}, {4, 0.3, FALSE}, {4, 0.4, FALSE}, {4, 0.5, FALSE},
+                {4, 0.7, FALSE}, {2, 0.3, TRUE},  {2, 0.4, TRUE}};
   for (gsize i = 0; i < G_N_ELEMENTS(scenes); i++) {
-    Outcome alone = outcome_of(scenes[i].n_servers, scenes[i].live_share, NO_LOAD);
-    Outcome full = outcome_of(scenes[i].n_servers, scenes[i].live_share, FULL_SPEED);
-    Outcome yielding = outcome_of(scenes[i].n_servers, scenes[i].live_share, YIELDING);
+    Outcome alone = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, NO_LOAD);
+    Outcome full = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, FULL_SPEED);
+    Outcome yielding = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, YIELDING);
     g_test_message(
         "%u servers, live %.1f: p99 %.1f ms, beside a load at full speed %.1f, yielding %.1f; %u of %u calls",
         scenes[i].n_servers, scenes[i].live_share, alone.live_p99_ms, full.live_p99_ms, yielding.live_p99_ms,
         yielding.n_loaded, full.n_loaded);
     g_assert_cmpfloat(full.live_p99_ms, >, 2 * alone.live_p99_ms);
     g_assert_cmpfloat(yielding.live_p99_ms, <=, 2 * alone.live_p99_ms);
-    g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded / 6);
+    g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded / 12);
   }
 }
 
@@ -366,7 +375,7 @@ test_load_that_is_alone_has_full_speed(World *world, gconstpointer data)
 {
   static const guint servers[] = {1, 2, 3, 4, 8};
   for (gsize i = 0; i < G_N_ELEMENTS(servers); i++) {
-    Outcome full = outcome_of(servers[i], 0, FULL_SPEED), yielding = outcome_of(servers[i], 0, YIELDING);
+    Outcome full = outcome_of(servers[i], 0, FALSE, FULL_SPEED), yielding = outcome_of(servers[i], 0, FALSE, YIELDING);
     g_test_message("%u servers: %u of %u calls", servers[i], yielding.n_loaded, full.n_loaded);
     g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded * 95 / 100);
   }
@@ -394,14 +403,14 @@ int
 main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  ADD("/yield/calls-that-are-not-slow-allow-all-writers", test_calls_that_are_not_slow_allow_all_writers);
+  ADD("/yield/first-calls-are-sent-one-by-one-with-pauses", test_first_calls_are_sent_one_by_one_with_pauses);
   ADD("/yield/slower-calls-shrink-the-bound-and-faster-ones-widen-it",
       test_slower_calls_shrink_the_bound_and_faster_ones_widen_it);
   ADD("/yield/bound-never-reaches-zero", test_bound_never_reaches_zero);
   ADD("/yield/refusals-halve-the-bound-once-for-calls-in-flight-together",
       test_refusals_halve_the_bound_once_for_calls_in_flight_together);
   ADD("/yield/other-failures-show-nothing", test_other_failures_show_nothing);
-  ADD("/yield/base-is-measured-again-with-one-call-in-flight", test_base_is_measured_again_with_one_call_in_flight);
+  ADD("/yield/base-is-measured-again-every-minute", test_base_is_measured_again_every_minute);
   ADD("/yield/faster-round-replaces-the-base", test_faster_round_replaces_the_base);
   ADD("/yield/calls-of-other-sizes-are-not-slow", test_calls_of_other_sizes_are_not_slow);
   ADD("/yield/live-calls-take-twice-as-long-at-most", test_live_calls_take_twice_as_long_at_most);
