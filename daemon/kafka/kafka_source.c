@@ -431,7 +431,8 @@ report_fatal(TideKafkaSource *source)
   char text[512] = "";
   rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(source->kafka, text, sizeof text);
   const char *hint = fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
-                         ? "; another daemon runs with the same kafka.instance: give each its own"
+                         ? "; another member took the name in kafka.instance: this daemon itself, after its session "
+                           "had ended, or another with the same name: give each daemon its own"
                          : "";
   g_autofree char *whole = g_strdup_printf("%s: %s%s", rd_kafka_err2name(fatal), text, hint);
   report(source, TIDE_INPUT_TROUBLE_FATAL, TIDE_INPUT_NO_SLOT, whole);

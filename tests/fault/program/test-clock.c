@@ -71,7 +71,7 @@ FIXTURE_TEST("/clock/set/E9-K5-set-back-costs-no-commit-and-no-heartbeat")
   mock_kafka_push_errors(pipeline->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
   g_autofree char *log = daemon_process_log(&daemon);
-  g_assert_nonnull(strstr(log, "another daemon runs with the same kafka.instance")); /* a heartbeat's answer */
+  g_assert_nonnull(strstr(log, "another member took the name in kafka.instance")); /* a heartbeat's answer */
   g_assert_null(strstr(log, "has not answered this client"));
 }
 

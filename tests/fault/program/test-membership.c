@@ -18,7 +18,7 @@ PIPELINE_TEST("/membership/C11-fenced-instance-ends-the-program")
   pipeline_fixture_wait_all_committed(fixture);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_HEARTBEAT, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, 1);
   g_assert_cmpint(daemon_process_wait_end(&daemon, END_US), ==, TIDE_EXIT_TEMPFAIL);
-  daemon_process_assert_said(&daemon, "another daemon runs with the same kafka.instance");
+  daemon_process_assert_said(&daemon, "another member took the name in kafka.instance");
 }
 
 PIPELINE_TEST("/membership/C12-denied-topic-fails-the-start")
