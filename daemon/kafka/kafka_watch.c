@@ -566,6 +566,8 @@ ask_for_lag(TideKafkaWatch *watch)
     tide_mutex_unlock(&watch->lock);
   }
   answered = answered && has_ends && !is_stopping(watch) && fill_in_begins(watch, committed);
+  if (!answered)
+    watch->own.topics_asked_us = 0; /* perhaps no broker answers any longer */
   if (answered && !is_stopping(watch))
     ask_witnesses(watch, committed, ends);
   take_answers(watch, committed, answered ? ends : NULL);
@@ -653,8 +655,9 @@ missing_text(const TideKafkaWatch *watch, const char *names, guint n_missing, gb
   const char *it = n_missing == 1 ? "it" : "them";
   GString *text = g_string_new(NULL);
   if (n_missing > 0)
-    g_string_printf(text, "%s %s not exist: create %s, or remove %s from kafka.topics%s", names,
-                    n_missing == 1 ? "does" : "do", it, it, has_topics ? "; other topics are read" : "");
+    g_string_printf(text,
+                    "%s %s not exist: create %s with 'kafka-topics.sh --create', or remove %s from kafka.topics%s",
+                    names, n_missing == 1 ? "does" : "do", it, it, has_topics ? "; other topics are read" : "");
   for (guint i = 0; i < watch->own.patterns->len && !has_topics; i++)
     g_string_append_printf(text, "%sno topic matches the pattern '%s' of kafka.topics: new ones are read",
                            text->len > 0 ? "; " : "", (const char *)g_ptr_array_index(watch->own.patterns, i));

@@ -255,7 +255,8 @@ PIPELINE_TEST("/pipeline-lag/topics/C4-U7-one-missing-topic-of-two")
   produce(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
   running_pipeline_wait_not_ready(
-      running, "the topic 'nosuch' does not exist: create it, or remove it from kafka.topics; other topics are read");
+      running, "the topic 'nosuch' does not exist: create it with 'kafka-topics.sh --create', or remove it "
+               "from kafka.topics; other topics are read");
   g_assert_cmpuint(running_pipeline_sum(running, "tidemark_kafka_topics_missing"), ==, 1);
   mock_kafka_set_topic_error(fixture->kafka, "nosuch", RD_KAFKA_RESP_ERR_NO_ERROR);
   running_pipeline_wait_ready(running);
