@@ -33,6 +33,7 @@ struct TideKafkaDeadLetters {
   gsize bytes_under_way;
   char *trouble;      /* owned; NULL: none yet */
   char *broker_fault; /* owned: the last one; NULL: none */
+  int throttle_ms;    /* delay that a quota of the brokers imposed last; 0: none since */
 };
 
 static gsize
@@ -74,8 +75,13 @@ describe(const TideKafkaDeadLetters *dead_letters, rd_kafka_t *kafka, rd_kafka_r
     return describe_unsupported(dead_letters, what);
   case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
   case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
-    return g_strdup_printf("topic '%s' does not exist: create it", dead_letters->topic);
+    return g_strdup_printf("topic '%s' does not exist: create it with 'kafka-topics.sh --create --topic %s'",
+                           dead_letters->topic, dead_letters->topic);
   case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+    if (dead_letters->throttle_ms > 0) /* then the broker seems down, because it answers nothing meanwhile */
+      return g_strdup_printf("topic '%s' did not acknowledge a dead letter within 10 s; brokers delay the producer, "
+                             "last by %d ms: a quota for this user or client, shown by 'kafka-configs.sh --describe'",
+                             dead_letters->topic, dead_letters->throttle_ms);
     return g_strdup_printf("topic '%s' did not acknowledge a dead letter within 10 s%s%s", dead_letters->topic,
                            dead_letters->broker_fault != NULL ? "; " : "",
                            dead_letters->broker_fault != NULL ? dead_letters->broker_fault : "");
@@ -138,6 +144,12 @@ note_broker_fault(rd_kafka_t *kafka, int code, const char *reason, void *opaque)
   dead_letters->broker_fault = tide_kafka_error_explain(kafka, reason);
 }
 
+static void
+note_throttle(rd_kafka_t *kafka, const char *broker_name, gint32 broker_id, int throttle_ms, void *opaque)
+{
+  ((Producer *)opaque)->owner->throttle_ms = throttle_ms;
+}
+
 /* ---- life ---- */
 
 static gboolean
@@ -151,6 +163,7 @@ connect_producer(Producer *producer, GError **error)
     return FALSE;
   rd_kafka_conf_set_opaque(conf, producer);
   rd_kafka_conf_set_error_cb(conf, note_broker_fault);
+  rd_kafka_conf_set_throttle_cb(conf, note_throttle);
   rd_kafka_conf_set_dr_msg_cb(conf, take_report);
   producer->kafka = tide_kafka_conf_connect(RD_KAFKA_PRODUCER, conf, error);
   return producer->kafka != NULL;
