@@ -256,8 +256,13 @@ tide_gateways_last_error(TideGateways *gateways)
       const TideGateway *gateway = &gateways->gateways[i];
       if (gateway->state == GATEWAY_UP || gateway->state == GATEWAY_REMOVED)
         continue;
-      g_string_append_printf(text, "%s%s", text->len > 0 ? "; " : "",
-                             gateway->last_error != NULL ? gateway->last_error : gateway->endpoint->text);
+      g_string_append(text, text->len > 0 ? "; " : "");
+      if (gateway->last_error != NULL)
+        g_string_append(text, gateway->last_error);
+      else
+        g_string_append_printf(text, "%s'%s'; probing it",
+                               gateway->state == GATEWAY_SUSPECT ? "a connection broke to " : "no answer yet from ",
+                               gateway->endpoint->text);
     }
   }
   tide_mutex_unlock(&gateways->lock);
