@@ -322,7 +322,8 @@ report_trouble(Registry *registry, guint32 id, const char *why)
 {
   guint64 suppressed;
   g_free(registry->trouble);
-  registry->trouble = g_strdup(why);
+  registry->trouble =
+      g_strdup_printf("%s; 'curl %s/schemas/ids/%u' asks the registry for it", why, registry->settings->url, id);
   registry->trouble_id = id;
   tide_mutex_unlock(&registry->lock);
   if (tide_log_limit_pass(&registry->log_limit, tide_now_us(), LOG_INTERVAL_US, &suppressed))
