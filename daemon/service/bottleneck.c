@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* A region with fewer consecutive failures may just have moved: what else is stopped or slow is reported first. */
+#define MIN_FAILURES 3
+
 /* Share of a core above which a thread does little else. */
 #define BUSY_CPU 0.8
 
@@ -27,9 +30,10 @@ const char *
 tide_limit_name(TideLimit limit)
 {
   static const char *const names[] = {
-      [TIDE_LIMIT_KAFKA] = "kafka",   [TIDE_LIMIT_CPU] = "cpu",       [TIDE_LIMIT_GATEWAY] = "gateway",
-      [TIDE_LIMIT_REGION] = "region", [TIDE_LIMIT_MEMORY] = "memory", [TIDE_LIMIT_DEAD_LETTERS] = "dead_letters",
-      [TIDE_LIMIT_HALTED] = "halted", [TIDE_LIMIT_PAUSED] = "paused", [TIDE_LIMIT_RATE] = "rate"};
+      [TIDE_LIMIT_KAFKA] = "kafka",      [TIDE_LIMIT_CPU] = "cpu",       [TIDE_LIMIT_GATEWAY] = "gateway",
+      [TIDE_LIMIT_REGION] = "region",    [TIDE_LIMIT_MEMORY] = "memory", [TIDE_LIMIT_DEAD_LETTERS] = "dead_letters",
+      [TIDE_LIMIT_HALTED] = "halted",    [TIDE_LIMIT_PAUSED] = "paused", [TIDE_LIMIT_RATE] = "rate",
+      [TIDE_LIMIT_REGISTRY] = "registry"};
   G_STATIC_ASSERT(G_N_ELEMENTS(names) == TIDE_N_LIMITS);
   return names[limit];
 }
@@ -45,6 +49,10 @@ static G_GNUC_PRINTF(3, 4) gboolean found(TideBottleneckVerdict *verdict, TideLi
 
 /* ---- what is stopped, and why ---- */
 
+/* Commands that several sentences end with. */
+#define CHECK_HBASE "'tidemark check' tries gateways and tables"
+#define SHOW_OFFSETS "'tidemark offsets show' lists them"
+
 static gboolean
 judge_paused(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
@@ -58,7 +66,7 @@ judge_dead_letters(const TideBottleneckFacts *facts, TideBottleneckVerdict *verd
   if (facts->dead_letters_stalled != NULL)
     return found(verdict, TIDE_LIMIT_DEAD_LETTERS, "all partitions pause: %s", facts->dead_letters_stalled);
   if (facts->halted_partitions > 0 && facts->halted_partitions >= facts->partitions)
-    return found(verdict, TIDE_LIMIT_HALTED, "all partitions are halted until an operator acts: %s",
+    return found(verdict, TIDE_LIMIT_HALTED, "all partitions are halted until an operator acts: %s; " SHOW_OFFSETS,
                  facts->reason != NULL ? facts->reason : "see partitions");
   return FALSE;
 }
@@ -70,21 +78,33 @@ judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
                                                               * repeated */
   const char *reason = facts->reason != NULL ? facts->reason : "the reason is not known yet";
   if (facts->gateways_up == 0)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s",
+    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s; " CHECK_HBASE,
                  g_str_has_prefix(reason, not_usable) ? reason + strlen(not_usable) : reason);
   if (!facts->is_running)
-    return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s", reason);
+    return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s; " CHECK_HBASE, reason);
   if (!facts->brokers_answer)
-    return found(verdict, TIDE_LIMIT_KAFKA, "no broker answers: %s",
+    return found(verdict, TIDE_LIMIT_KAFKA, "no broker answers: %s; 'tidemark check' tries each broker",
                  facts->kafka_trouble != NULL ? facts->kafka_trouble
                  : facts->reason != NULL      ? reason
                                               : "librdkafka has given no reason yet");
-  if (facts->partitions == 0)
-    return found(verdict, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: %s",
-                 facts->reason != NULL          ? facts->reason
-                 : facts->kafka_trouble != NULL ? facts->kafka_trouble
-                                                : "others of the group have them all");
-  return FALSE;
+  if (facts->partitions > 0)
+    return FALSE;
+  const char *why = facts->reason != NULL ? facts->reason : facts->kafka_trouble;
+  if (why != NULL)
+    return found(verdict, TIDE_LIMIT_KAFKA, "no partition is assigned to this daemon: %s", why);
+  return found(verdict, TIDE_LIMIT_KAFKA,
+               "no partition is assigned to this daemon; 'kafka-consumer-groups.sh --describe --members --group %s' "
+               "lists the members of the group and their partitions",
+               facts->group);
+}
+
+static gboolean
+judge_failing_region(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  return facts->failing.region != NULL && found(verdict, TIDE_LIMIT_REGION,
+                                                "calls to %s have failed for %" G_GINT64_FORMAT " s: %s; " CHECK_HBASE
+                                                ", and 'hbase hbck' lists regions that are not open",
+                                                facts->failing.region, facts->failing.seconds, facts->failing.error);
 }
 
 static gboolean
@@ -93,16 +113,13 @@ judge_failures(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   if (facts->stopped_table != NULL)
     return found(verdict, TIDE_LIMIT_REGION, "nothing is written to table '%s': %s", facts->stopped_table,
                  facts->stopped_reason);
-  if (facts->failing_region != NULL)
-    return found(verdict, TIDE_LIMIT_REGION, "calls to %s have failed for %" G_GINT64_FORMAT " s: %s",
-                 facts->failing_region, facts->failing_seconds, facts->failing_error);
-  return FALSE;
+  return facts->failing.calls >= MIN_FAILURES && judge_failing_region(facts, verdict);
 }
 
 /* ---- what is slow ---- */
 
-/* From here, a gateway that hangs looks the same as a hanging region server behind it, or an HBase quota that the
- * gateway waits for: the text names all three. */
+/* From here, a gateway that hangs looks the same as a hanging region server, a disabled table or a quota of HBase
+ * behind it: the text names the commands that tell them apart, and no cause. */
 static gboolean
 judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
@@ -110,14 +127,15 @@ judge_long_call(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict
     return FALSE;
   g_autofree char *region =
       facts->called_region != NULL
-          ? g_strdup_printf("; all rows in calls are for %s, while others are written: check its region server, too",
-                            facts->called_region)
+          ? g_strdup_printf("; all rows in calls are for %s, while others are written", facts->called_region)
           : g_strdup("");
   return found(verdict, TIDE_LIMIT_GATEWAY,
-               "gateway '%s' has not answered a call for %.1f s%s; it is also silent while a quota of HBase makes it "
-               "wait (in the HBase shell: list_quotas)",
+               "gateway '%s' has not answered a call for %.1f s%s; " CHECK_HBASE
+               ", and list_quotas in the HBase shell shows whether a quota makes it wait",
                facts->longest_call_gateway, facts->longest_call_seconds, region);
 }
+
+#define MORE_WRITERS "; if the gateways have free threads, raise hbase.writers and restart"
 
 static gboolean
 judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
@@ -129,7 +147,8 @@ judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   if (facts->slow_gateway != NULL)
     return found(verdict, TIDE_LIMIT_GATEWAY, "gateway '%s' takes several times as long per row as the fastest%s",
                  facts->slow_gateway,
-                 keeps_up ? "; the daemon keeps up nevertheless: all messages in Kafka have been read" : "");
+                 keeps_up ? "; the daemon keeps up nevertheless: all messages in Kafka have been read"
+                          : "; until it is repaired, remove it from hbase.gateways and reload");
   if (facts->writers == 0 || facts->busy_writers < facts->writers || facts->waiting_rows == 0)
     return FALSE;
   g_autofree char *slowest = facts->slowest_gateway != NULL
@@ -138,9 +157,11 @@ judge_gateways(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
                                  : g_strdup("");
   g_autofree char *rows = tide_count_of((guint64)facts->waiting_rows, "row waits", "rows wait");
   if (facts->writers == 1)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "the only writer waits for the gateways, and %s for it%s", rows, slowest);
-  return found(verdict, TIDE_LIMIT_GATEWAY, "all %" G_GINT64_FORMAT " writers wait for the gateways, and %s for them%s",
-               facts->writers, rows, slowest);
+    return found(verdict, TIDE_LIMIT_GATEWAY, "the only writer waits for the gateways, and %s for it%s" MORE_WRITERS,
+                 rows, slowest);
+  return found(verdict, TIDE_LIMIT_GATEWAY,
+               "all %" G_GINT64_FORMAT " writers wait for the gateways, and %s for them%s" MORE_WRITERS, facts->writers,
+               rows, slowest);
 }
 
 static gboolean
@@ -159,13 +180,13 @@ judge_rate(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 static gboolean
 judge_regions(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
-  if (facts->full_region == NULL)
+  if (facts->full.region == NULL)
     return FALSE;
-  g_autofree char *rows = tide_count_of((guint64)facts->full_region_waiting_rows, "row waits", "rows wait");
+  g_autofree char *rows = tide_count_of((guint64)facts->full.waiting_rows, "row waits", "rows wait");
   return found(verdict, TIDE_LIMIT_REGION,
                "%s for %s, which has reached its limit of concurrent calls (hbase.max_in_flight_per_region), while "
-               "writers are free",
-               rows, facts->full_region);
+               "writers are free; to divide it, use the HBase shell: split '%s'",
+               rows, facts->full.region, facts->full.table);
 }
 
 static gboolean
@@ -174,15 +195,16 @@ judge_memory(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   if (facts->memory_paused_partitions == 0 && facts->memory_held >= LONG_HELD)
     return found(verdict, TIDE_LIMIT_MEMORY,
                  "%.0f %% of the in-flight memory is in use and a consumer waits for it %.0f %% of the time, while "
-                 "writers are free: raise limits.memory",
+                 "writers are free: raise limits.memory and reload",
                  facts->memory_share * 100, facts->memory_held * 100);
   if (facts->memory_paused_partitions == 0 && facts->memory_share < FULL_MEMORY)
     return FALSE;
   g_autofree char *pause =
       tide_count_of((guint64)facts->memory_paused_partitions, "partition pauses", "partitions pause");
-  return found(verdict, TIDE_LIMIT_MEMORY,
-               "%.0f %% of the in-flight memory is in use and %s for it, while writers are free: raise limits.memory",
-               facts->memory_share * 100, pause);
+  return found(
+      verdict, TIDE_LIMIT_MEMORY,
+      "%.0f %% of the in-flight memory is in use and %s for it, while writers are free: raise limits.memory and reload",
+      facts->memory_share * 100, pause);
 }
 
 static gboolean
@@ -196,33 +218,66 @@ judge_cpu(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
                facts->consumer_cpu * 100);
 }
 
+/* ---- what is not read ---- */
+
+/* What keeps all unread messages from being read. */
+static gboolean
+judge_withheld(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
+{
+  if (facts->unread_messages <= 0)
+    return FALSE;
+  g_autofree char *messages = tide_count_of((guint64)facts->unread_messages, "message", NULL);
+  if (facts->halted_messages >= facts->unread_messages)
+    return found(verdict, TIDE_LIMIT_HALTED, "halted partitions hold back %s until an operator acts: %s; " SHOW_OFFSETS,
+                 messages, facts->reason != NULL ? facts->reason : "see partitions");
+  if (facts->undecided.messages >= facts->unread_messages)
+    return found(verdict, TIDE_LIMIT_KAFKA,
+                 "%s cannot be read until a transaction ends, which is open at offset %" G_GINT64_FORMAT
+                 " of '%s' partition %" G_GINT64_FORMAT
+                 "; if its producer is gone, end it with 'kafka-transactions.sh find-hanging' and 'abort'",
+                 messages, facts->undecided.offset, facts->undecided.topic, facts->undecided.partition);
+  if (facts->paused.schema_messages >= facts->unread_messages)
+    return found(verdict, TIDE_LIMIT_REGISTRY, "%s cannot be read without a schema: %s", messages,
+                 facts->paused.schema_trouble != NULL ? facts->paused.schema_trouble
+                                                      : "the registry has not answered yet");
+  if (facts->paused.commit_messages >= facts->unread_messages)
+    return found(verdict, TIDE_LIMIT_KAFKA,
+                 "%s cannot be read until the group confirms a first commit of this daemon; "
+                 "'kafka-consumer-groups.sh --describe --state --group %s' shows its coordinator",
+                 messages, facts->group);
+  if (facts->paused.span_messages >= facts->unread_messages)
+    return found(verdict, TIDE_LIMIT_MEMORY,
+                 "%s cannot be read, because as many as kafka.max_span_messages follow one that is not finished; "
+                 "'tidemark status' shows below what it waits for",
+                 messages);
+  return facts->throttle_ms > 0 &&
+         found(verdict, TIDE_LIMIT_KAFKA,
+               "brokers delay the consumers, last by %d ms, and %s wait: a quota for this user or client, shown by "
+               "'kafka-configs.sh --describe'",
+               facts->throttle_ms, messages);
+}
+
 static void
 judge_kafka(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
 {
-  guint64 n = (guint64)MAX(facts->unread_messages, 0);
-  g_autofree char *messages = tide_count_of(n, "message", NULL);
-  g_autofree char *to_read = tide_count_of(n, "message is to be read", "messages are to be read");
-  if (facts->unread_messages == 0)
-    (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all messages in Kafka have been read");
+  g_autofree char *in_flight =
+      facts->in_flight_messages == 0
+          ? g_strdup("")
+          : g_strdup_printf("; %" G_GINT64_FORMAT " of them in flight", facts->in_flight_messages);
+  g_autofree char *to_read =
+      tide_count_of((guint64)MAX(facts->unread_messages, 0), "message is to be read", "messages are to be read");
+  if (judge_withheld(facts, verdict))
+    return;
+  /* Whatever else keeps it from being ready: a right on a topic, a topic that is missing, a stranger in the group. */
+  if (facts->reason != NULL && facts->halted_partitions == 0)
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "not ready: %s", facts->reason);
+  else if (facts->unread_messages == 0)
+    (void)found(verdict, TIDE_LIMIT_KAFKA, "nothing to read: all messages in Kafka have been read%s", in_flight);
   else if (facts->unread_messages < 0)
     (void)found(verdict, TIDE_LIMIT_KAFKA, "the brokers have not yet reported how much there is to read");
-  else if (facts->halted_messages >= facts->unread_messages)
-    (void)found(verdict, TIDE_LIMIT_HALTED, "halted partitions hold back %s until an operator acts: %s", messages,
-                facts->reason != NULL ? facts->reason : "see partitions");
-  else if (facts->undecided.messages >= facts->unread_messages)
-    (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%s cannot be read until a transaction ends, which is open at offset %" G_GINT64_FORMAT
-                " of '%s' partition %" G_GINT64_FORMAT
-                "; if its producer is gone, end it with 'kafka-transactions.sh find-hanging' and 'abort'",
-                messages, facts->undecided.offset, facts->undecided.topic, facts->undecided.partition);
-  else if (facts->throttle_ms > 0)
-    (void)found(verdict, TIDE_LIMIT_KAFKA,
-                "%s, and brokers delay the consumers, last by %d ms: a quota for this user or client, shown by "
-                "'kafka-configs.sh --describe'",
-                to_read, facts->throttle_ms);
   else
     (void)found(verdict, TIDE_LIMIT_KAFKA, "%s, and consumers and writers wait for %s", to_read,
-                n == 1 ? "it" : "them");
+                facts->unread_messages == 1 ? "it" : "them");
 }
 
 /* Order: what is stopped before what is slow, and a slow HBase before the memory and the consumers that wait for it. */
@@ -230,8 +285,8 @@ TideBottleneckVerdict
 tide_bottleneck_judge(const TideBottleneckFacts *facts)
 {
   static gboolean (*const rules[])(const TideBottleneckFacts *, TideBottleneckVerdict *) = {
-      judge_dead_letters, judge_start,   judge_paused, judge_failures, judge_rate,
-      judge_gateways,     judge_regions, judge_memory, judge_cpu};
+      judge_dead_letters, judge_start,   judge_paused,         judge_failures, judge_rate,
+      judge_gateways,     judge_regions, judge_failing_region, judge_memory,   judge_cpu};
   TideBottleneckVerdict verdict = {0};
   for (gsize i = 0; i < G_N_ELEMENTS(rules); i++)
     if (rules[i](facts, &verdict))

@@ -16,6 +16,7 @@ typedef enum TideLimit {
   TIDE_LIMIT_HALTED,       /* all partitions, or all with messages to read, wait for an operator */
   TIDE_LIMIT_PAUSED,       /* the operator has paused something */
   TIDE_LIMIT_RATE,         /* rows wait for the rate that the operator allows */
+  TIDE_LIMIT_REGISTRY,     /* the schema registry does not give a schema */
   TIDE_N_LIMITS,
 } TideLimit;
 
@@ -32,6 +33,7 @@ typedef struct TideBottleneckFacts {
     double paced_per_second; /* written, of that table */
   } operator;                /* what the operator wants */
   /* Kafka */
+  const char *group;
   gboolean brokers_answer;
   gint64 partitions;
   gint64 halted_partitions;
@@ -45,6 +47,12 @@ typedef struct TideBottleneckFacts {
     gint64 partition;
     gint64 offset; /* ... which begins here */
   } undecided;
+  struct {
+    gint64 schema_messages;     /* the part of these in partitions that pause for a schema ... */
+    const char *schema_trouble; /* ... why the registry does not give it */
+    gint64 commit_messages;     /* ... that pause for their first commit */
+    gint64 span_messages;       /* ... that pause for kafka.max_span_messages */
+  } paused;
   int throttle_ms; /* delay that brokers impose on consumers; 0: none */
   gint64 in_flight_messages;
   const char *kafka_trouble; /* librdkafka's last problem */
@@ -66,11 +74,17 @@ typedef struct TideBottleneckFacts {
   const char *called_region; /* if all rows in calls belong to one region while others are written: that region */
   const char *stopped_table;
   const char *stopped_reason;
-  const char *failing_region; /* failing longest: "METRIC from 'host5'" */
-  const char *failing_error;
-  gint64 failing_seconds;
-  const char *full_region; /* of the regions at their in-flight limit, the one with most waiting rows */
-  gint64 full_region_waiting_rows;
+  struct {
+    const char *region; /* "the region of 'METRIC' from 'host5'"; NULL: none */
+    const char *error;
+    gint64 calls; /* in a row */
+    gint64 seconds;
+  } failing; /* of the regions whose calls fail, the one with most failed calls in a row */
+  struct {
+    const char *region; /* NULL: none */
+    const char *table;
+    gint64 waiting_rows;
+  } full; /* of the regions at their in-flight limit, the one with most waiting rows */
   /* memory and dead letters */
   double memory_share; /* share of the budget in use */
   double memory_held;  /* share of about the last second in which a consumer read nothing because memory was spent */

@@ -212,8 +212,10 @@ run_start(gpointer data)
   TidePipeline *pipeline = data;
   TideWireProtocol protocol;
   gboolean has_gateway = wait_for_gateway(pipeline, &protocol);
-  if (has_gateway)
+  if (has_gateway) {
+    set_waiting_for(pipeline, g_strdup("asking a gateway for the tables"));
     set_stage(pipeline, TIDE_STAGE_WAITING_FOR_TABLES);
+  }
   if (has_gateway && wait_for_answer(pipeline, ask_for_tables) && wait_for_answer(pipeline, ask_for_fingerprints)) {
     tide_regions_refresh_all(pipeline->parts.regions, tide_now_us() + TABLE_CHECK_US);
     tide_regions_start(pipeline->parts.regions);

@@ -200,8 +200,10 @@ group_text(TidePipelineHealth *health, const TideKafkaSeen *seen, gint64 now_us)
   if (seen->answers_since_us == 0)
     return brokers_text(health);
   if (seen->group_problem != NULL)
-    return g_strdup_printf("the coordinator of the group '%s' does not answer: %s; retrying", config->group,
-                           seen->group_problem);
+    return g_strdup_printf(
+        "the coordinator of the group '%s' does not answer: %s; retrying; 'kafka-topics.sh --describe "
+        "--topic __consumer_offsets' shows whether its partitions have leaders",
+        config->group, seen->group_problem);
   g_autoptr(GDateTime) now = g_date_time_new_now_utc();
   g_autoptr(GDateTime) until = g_date_time_add(now, MAX(left_us, 0));
   g_autofree char *killed =
@@ -210,8 +212,9 @@ group_text(TidePipelineHealth *health, const TideKafkaSeen *seen, gint64 now_us)
           : g_strdup("");
   return g_strdup_printf(
       "the group '%s' has assigned no partitions for %" G_GINT64_FORMAT
-      " s: it waits until all its members have joined: for %sa live one until its kafka.max_poll_interval is over",
-      config->group, waited_us / TIDE_US_PER_S, killed);
+      " s: it waits until all its members have joined: for %sa live one until its kafka.max_poll_interval is over; "
+      "'kafka-consumer-groups.sh --describe --members --group %s' lists them",
+      config->group, waited_us / TIDE_US_PER_S, killed, config->group);
 }
 
 static gboolean
@@ -258,7 +261,8 @@ why_not_ready(TidePipelineHealth *health, const Totals *totals, const TideKafkaS
       text = tide_consumer_halt_text(g_ptr_array_index(health->parts->consumers, i));
     return text != NULL ? text : g_strdup("a partition is halted");
   }
-  if (health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
+  gboolean has_no_topic = seen->missing_topics != NULL && !seen->has_topics;
+  if (!has_no_topic && health->parts->watch != NULL && (!totals->had_assignment || totals->denied)) {
     g_autofree char *group = group_text(health, seen, now_us);
     return g_strdup_printf("waiting for Kafka: %s", group);
   }

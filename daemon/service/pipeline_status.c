@@ -2,15 +2,13 @@
 
 #include "config/config_source.h"
 #include "config/topic_pattern.h"
+#include "registry/registry.h"
 #include "service/process_metrics.h"
 #include "util/cgroup_bound.h"
 #include "util/error.h"
 
 /* Maximum number of regions in the document. */
 #define MAX_REGIONS 32u
-
-/* A region with fewer consecutive failures may just have moved. */
-#define MIN_FAILURES 3
 
 /* ---- tables ---- */
 
@@ -191,6 +189,10 @@ tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideStatus *
   for (guint i = 0; i < status->partitions->len; i++) {
     TidePartitionView *view = &g_array_index(status->partitions, TidePartitionView, i);
     view->source = tide_config_source_name(parts->options.config, view->topic);
+    const TideConfigSource *source =
+        tide_config_source_of_topic(parts->options.config, tide_bytes_of_string(view->topic));
+    if (view->pauses & TIDE_PAUSE_SCHEMA && source != NULL && status->kafka.schema_trouble == NULL)
+      status->kafka.schema_trouble = tide_registry_trouble(source->readings->decode.schemas);
   }
   status->writers = g_array_new(FALSE, TRUE, sizeof(TideStatusWriter));
   for (guint i = 0; i < parts->writers->len; i++) {
@@ -214,21 +216,23 @@ region_text(const TideStatusRegion *region)
   return g_strdup_printf("the region of '%s' from '%s'", region->table, region->load.region_start);
 }
 
-/* Chooses the region that fails longest, and of the full ones that with most waiting rows. */
+/* Chooses the region with most failed calls in a row, and of the full ones that with most waiting rows. */
 static void
 add_region(TideBottleneckFacts *facts, const TideStatusRegion *region, char **failing, char **full)
 {
   const TideLoad *load = &region->load;
-  if (load->failures >= MIN_FAILURES && (*failing == NULL || load->failing_seconds > facts->failing_seconds)) {
+  if (load->failures > facts->failing.calls) {
     g_free(*failing);
-    facts->failing_region = *failing = region_text(region);
-    facts->failing_error = load->error_text != NULL ? load->error_text : "no answer";
-    facts->failing_seconds = load->failing_seconds;
+    facts->failing.region = *failing = region_text(region);
+    facts->failing.error = load->error_text != NULL ? load->error_text : "no answer";
+    facts->failing.seconds = load->failing_seconds;
+    facts->failing.calls = load->failures;
   }
-  if (load->is_full && load->failures == 0 && load->waiting_rows > facts->full_region_waiting_rows) {
+  if (load->is_full && load->failures == 0 && load->waiting_rows > facts->full.waiting_rows) {
     g_free(*full);
-    facts->full_region = *full = region_text(region);
-    facts->full_region_waiting_rows = load->waiting_rows;
+    facts->full.region = *full = region_text(region);
+    facts->full.table = region->table;
+    facts->full.waiting_rows = load->waiting_rows;
   }
 }
 
@@ -282,7 +286,11 @@ add_lists(TideBottleneckFacts *facts, const TideStatus *status)
   for (guint i = 0; (partition = ITEM(status->partitions, TidePartitionView, i)) != NULL; i++) {
     facts->memory_paused_partitions += partition->pauses & TIDE_PAUSES_FOR_MEMORY ? 1 : 0;
     facts->held_partitions += partition->held_text != NULL ? 1 : 0;
-    facts->halted_messages += partition->halt_text != NULL ? MAX(partition->lag_messages - partition->in_flight, 0) : 0;
+    gint64 unread = MAX(partition->lag_messages - partition->in_flight, 0);
+    facts->halted_messages += partition->halt_text != NULL ? unread : 0;
+    facts->paused.schema_messages += partition->pauses & TIDE_PAUSE_SCHEMA ? unread : 0;
+    facts->paused.commit_messages += partition->pauses & TIDE_PAUSE_COMMIT ? unread : 0;
+    facts->paused.span_messages += partition->pauses & TIDE_PAUSE_SPAN ? unread : 0;
     if (partition->undecided == 0)
       continue;
     facts->undecided.messages += partition->undecided;
@@ -335,6 +343,7 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
   TideBottleneckFacts facts = {.is_running = strcmp(status->stage, "running") == 0,
                                .reason = status->reason,
                                .drain_seconds = config->limits.drain_timeout_ms / 1000,
+                               .group = status->kafka.group,
                                .brokers_answer = status->kafka.is_reachable,
                                .partitions = status->kafka.assigned_partitions,
                                .halted_partitions = status->kafka.halted_partitions,
@@ -349,6 +358,7 @@ tide_pipeline_status_judge(const TideConfig *config, TideStatus *status)
                                .memory_held = status->memory.paused_share,
                                .dead_letters_stalled = status->dead_letters.blocked,
                                .has_too_many_dead_letters = status->dead_letters.has_too_many};
+  facts.paused.schema_trouble = status->kafka.schema_trouble;
   facts.operator.paused = status->operator.paused;
   facts.operator.is_paced = status->operator.is_paced;
   g_autofree char *failing = NULL, *full = NULL, *called = only_called_region(status->regions);
@@ -374,6 +384,7 @@ tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics)
   }
   verdicts->restart_is_good = tide_metrics_gauge(metrics, "tidemark_restart_clean",
                                                  "1 while a stop would be quick and cause no duplicate writes", NULL);
+  verdicts->is_ready = tide_metrics_gauge(metrics, "tidemark_ready", "1 while /readyz reports that it is ready", NULL);
 }
 
 void
@@ -382,4 +393,5 @@ tide_verdict_metrics_update(const TideVerdictMetrics *verdicts, const TideStatus
   for (TideLimit limit = TIDE_LIMIT_KAFKA; limit < TIDE_N_LIMITS; limit++)
     tide_gauge_set(verdicts->limited_by[limit], strcmp(status->bottleneck.limit, tide_limit_name(limit)) == 0);
   tide_gauge_set(verdicts->restart_is_good, status->restart.is_good ? 1 : 0);
+  tide_gauge_set(verdicts->is_ready, status->ready ? 1 : 0);
 }

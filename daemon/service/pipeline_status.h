@@ -18,11 +18,11 @@ void tide_pipeline_status_fill_running(const TidePipelineHealth *health, TideSta
 /* Judges what limits the speed, and whether now is a good moment for a restart, from the data already in @status. */
 void tide_pipeline_status_judge(const TideConfig *config, TideStatus *status);
 
-/* The verdicts of /status as gauges: what limits the speed, and whether now is a good moment for a restart. Dashboards
- * thus use the same rules. Threads: one at a time. */
+/* The verdicts of /status as gauges: what limits the speed, whether now is a good moment for a restart, and whether the
+ * daemon is ready. Dashboards and alerts thus use the same rules. Threads: one at a time. */
 typedef struct TideVerdictMetrics {
   TideGauge *limited_by[TIDE_N_LIMITS]; /* owned by the metrics */
-  TideGauge *restart_is_good;
+  TideGauge *restart_is_good, *is_ready;
 } TideVerdictMetrics;
 
 void tide_verdict_metrics_init(TideVerdictMetrics *verdicts, TideMetrics *metrics);

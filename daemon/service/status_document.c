@@ -61,7 +61,8 @@ static const Field bottleneck_fields[] = {
      "whole core), `gateway` (one is slow, none is up, or all writers wait for them), `region` (calls of a region or "
      "table fail, or it has reached its limit), `memory` (the budget is used up), `dead_letters` (they cannot be "
      "kept), `halted` (all partitions, or all that have messages to read, wait for an operator), `paused` (the "
-     "operator paused something), `rate` (rows wait for a `rows_per_second`)"},
+     "operator paused something), `rate` (rows wait for a `rows_per_second`), `registry` (the schema registry does not "
+     "give a schema)"},
     {"why", TEXT(TideStatusBottleneck, why), "The figures, and the gateway, region or thread"},
 };
 
@@ -515,6 +516,7 @@ tide_status_clear(TideStatus *status)
                    status->line,
                    status->kafka.group,
                    status->kafka.error,
+                   status->kafka.schema_trouble,
                    status->dead_letters.location,
                    status->dead_letters.blocked,
                    status->configuration_file,

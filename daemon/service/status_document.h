@@ -26,7 +26,8 @@ typedef struct TideStatusKafka {
   int throttle_ms; /* delay that brokers now impose on consumers */
   gint64 in_flight_messages;
   double messages_per_second;
-  char *error; /* owned; NULL: none */
+  char *error;          /* owned; NULL: none */
+  char *schema_trouble; /* owned: why a registry does not give the schema that a partition waits for; NULL: none */
 } TideStatusKafka;
 
 typedef struct TideStatusTable {
