@@ -30,6 +30,7 @@ CASES: dict[str, dict[str, Any]] = {
                                       f"tidemark_messages_received_total{{{PARTITION}}}": "10x40 20+10x80",
                                       f'tidemark_hbase_rows_written_total{{{ONE},gateway="g"}}': "10x40 20+10x80"},
                            "fires": "20m", "resolves": "60m"},
+    "TidemarkNotReady": {"series": {f"tidemark_ready{{{ONE}}}": "1x9 0x14 1x60"}, "fires": "22m", "resolves": "30m"},
     "TidemarkKafkaDown": {"series": {f"tidemark_kafka_up{{{ONE}}}": "1x9 0x9 1x60"}, "fires": "17m", "resolves": "30m"},
     "TidemarkLagGrowing": {"series": {f"tidemark_kafka_consumer_lag_seconds{{{PARTITION}}}": "0+60x60 0x120"},
                            "fires": "55m", "resolves": "120m"},
@@ -69,6 +70,12 @@ FURTHER: list[tuple[str, dict[str, Any]]] = [
     ("TidemarkMessagesLost", {"series": {f"tidemark_messages_lost_total{{{ONE}}}": "_x9 7x120"}, "fires": "12m", "resolves": "60m"}),
     ("TidemarkDeadLetters", {"series": {f'tidemark_dead_letters_total{{{ONE},reason="parse"}}': "_x9 3x120"}, "fires": "12m",
                              "resolves": "60m"}),
+    # without a pause, and after one
+    ("TidemarkNoProgress", {"series": {f"tidemark_kafka_consumer_lag{{{PARTITION}}}": "5x120",
+                                       f"tidemark_messages_received_total{{{PARTITION}}}": "10x120",
+                                       f'tidemark_hbase_rows_written_total{{{ONE},gateway="g"}}': "10x120",
+                                       f"tidemark_operator_pause_seconds{{{ONE}}}": "0x29 1+60x59 0x60"},
+                            "fires": "25m", "resolves": "60m"}),
     # committed as it is written, always a little later
     ("TidemarkNotCommitted", {"series": {f"tidemark_kafka_stored_offset{{{PARTITION}}}": "20+10x60 620x60",
                                          f"tidemark_kafka_committed_offset{{{PARTITION}}}": "10+10x60 610x40 620x20"},

@@ -306,12 +306,15 @@ def reconnects(world: World) -> Iterator[None]:
     world.gateway.ask("clear")
 
 
-@outage("TidemarkTopicMissing", "the brokers do not have the topic", "they have it")
 def topic_missing(world: World) -> Iterator[None]:
     yield
     world.kafka.ask("topic-error", "t", UNKNOWN_TOPIC)
     yield
     world.kafka.ask("topic-error", "t", "0")
+
+
+outage("TidemarkTopicMissing", "the brokers do not have the topic", "they have it")(topic_missing)
+outage("TidemarkNotReady", "the brokers do not have the topic", "they have it")(topic_missing)
 
 
 def commits_refused(world: World) -> Iterator[None]:
