@@ -18,6 +18,7 @@ from alert_cases import CASES, promtool_tests
 ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
 RULES = ROOT / "config/prometheus/alerts.yaml"
 DASHBOARD = ROOT / "config/prometheus/dashboard.json"
+PROVIDER = ROOT / "config/prometheus/grafana-dashboards.yaml"
 METRIC = re.compile(r"\b((?:tidemark|process)_[a-z_]+)\b")
 
 
@@ -63,6 +64,15 @@ class Rules(unittest.TestCase):
             self.assertRegex(text, r'summary: "', name)
             self.assertRegex(text, r'description: "', name)
             self.assertIn(f'runbook_url: "file:///usr/share/doc/tidemark/docs/runbook.md.gz#{name.lower()}"', text)
+
+    def test_grafana_finds_the_dashboard_where_the_package_has_it(self):
+        path = re.search(r"^      path: /usr/share/(\S+)$", PROVIDER.read_text(), re.M)[1]
+        install = (ROOT / "config/meson.build").read_text()
+        files, folder = re.search(r"install_data\(([^()]*dashboard\.json[^()]*),\s+install_dir: get_option\('datadir'\) / (.*)\)", install).groups()
+        self.assertEqual(folder.replace("' / '", "/"), f"'{path}'")
+        self.assertIn(f"'prometheus/{PROVIDER.name}'", files)
+        dashboard = json.loads(DASHBOARD.read_text())
+        self.assertEqual((dashboard["title"], dashboard["uid"]), ("tidemark", "tidemark"))  # for links that last
 
     def test_only_metrics_that_exist_are_asked_for(self):
         known = documented()
