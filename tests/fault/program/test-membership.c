@@ -1,10 +1,9 @@
 /* The program itself when Kafka will not have it: it says who is refused what, and ends with a code of its own. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
+#include "fault/program/status_client.h"
 #include "util/clock.h"
 #include "util/error.h"
-
-#include <signal.h>
 
 #define END_US (30 * TIDE_US_PER_S)
 
@@ -63,15 +62,14 @@ PIPELINE_TEST("/membership/C4-U7-missing-topic-fails-the-start")
 PIPELINE_TEST("/membership/C4-U7-missing-topic-is-told-once")
 {
   mock_kafka_set_topic_error(fixture->kafka, FIXTURE_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
-  g_auto(DaemonProcess) daemon = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture,
+      &(DaemonProcessOptions){.gateways = 1, .yaml = "service: { http: \"127.0.0.1:0\", log_format: text }\n"});
   daemon_process_wait_log(&daemon, "the topic 'metrics' does not exist: create it");
-  gint64 deadline_us = pipeline_fixture_deadline_us();
-  for (gboolean is_known = FALSE; !is_known;) {
-    daemon_process_signal(&daemon, SIGUSR1);
-    pipeline_fixture_wait_a_little(deadline_us, "a consumer knows that its topic is missing");
-    g_autofree char *log = daemon_process_log(&daemon);
-    is_known = strstr(log, "waiting for Kafka: Subscribed topic not available") != NULL;
-  }
+  const char *known_to_a_consumer[] = {"\"error\":\"Subscribed topic not available", NULL};
+  g_autofree char *status = status_client_wait(&daemon, known_to_a_consumer);
+  assert_prints(status,
+                "\"why\":\"no partition is assigned to this daemon: the topic 'metrics' does not exist: create it");
   daemon_process_assert_silent(&daemon, "kafka: Subscribed topic not available");
   daemon_process_assert_silent(&daemon, " crit ");
   daemon_process_stop(&daemon);
