@@ -1,25 +1,14 @@
-"""Outages of what is around the daemon, beside the gateways': the broker, HBase as a whole, one region; and brokers that withhold."""
+"""Outages of what is around the daemon, beside the gateways': the broker, HBase as a whole, one region."""
 
-import json
 import struct
-import subprocess
-import urllib.request
 
-import java_flags
-import maven_jars
-from case import WRITTEN, Case
-from daemon import DEADLINE_S, Daemon, wait_until
-from transactional_producer import TransactionalProducer
+from case import Case
+from daemon import wait_until
 
 # Label of calls that got no answer.
 ABANDONED = 'outcome="unknown"'
 
 START_MS = 1_426_535_612_045
-
-COMMITTED = "tidemark_kafka_committed_offset"
-LAG = "tidemark_kafka_consumer_lag"
-UNDECIDED = "tidemark_kafka_open_transaction_messages"
-THROTTLED = "tidemark_kafka_throttled_seconds_total"
 
 
 CLOCK_BACK_S = 600
@@ -109,69 +98,3 @@ class Outages(Case):
             self.stack.oracle.assign(self.history, b"server0100")
         self.assert_all_is_written(daemon, n_messages + n_second)
         self.assertEqual(daemon.stop(), 0)
-
-
-def readings(first: int, count: int) -> list[str]:
-    return [json.dumps({"host": "h", "ts": START_MS + i, "v": i}) for i in range(first, first + count)]
-
-
-class Withheld(Case):
-    """What nobody may read yet, or only slowly, is named as that, and is no fault of the daemon's."""
-
-    def limited_by(self, daemon: Daemon) -> str:
-        with urllib.request.urlopen(f"http://{daemon.http}/status", timeout=DEADLINE_S) as reply:
-            bottleneck: dict[str, str] = json.load(reply)["bottleneck"]
-        return f"{bottleneck['limit']}: {bottleneck['why']}"
-
-    def kafka_lag(self, group: str) -> list[str]:
-        """The LAG of each partition, as Kafka's own tool shows it."""
-        output = subprocess.run([java_flags.java(), "-cp", maven_jars.classpath("kafka"),
-                                 "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server",
-                                 self.kafka.address, "--describe", "--group", group],
-                                check=True, timeout=DEADLINE_S, capture_output=True, text=True).stdout
-        header, *rows = [line.split() for line in output.splitlines() if line.strip()]
-        return [row[header.index("LAG")] for row in rows]
-
-    def test_transaction_that_stays_open(self) -> None:
-        """K8, K10: the marker at the end of an idle topic is no lag, for Kafka's own tool neither; what is behind an open
-        transaction is named as that, and is read when it ends."""
-        self.create_topic(1)
-        self.create_tables()
-        daemon = self.daemon()
-        daemon.start()
-        producer = TransactionalProducer(self.kafka.address, self.name, self.name)
-        self.addCleanup(producer.end)
-        producer.send(readings(0, 5))
-        producer.commit()
-        daemon.wait_metric(WRITTEN, 5)
-        wait_until(lambda: daemon.metric(COMMITTED) == 6 and daemon.metric(LAG) == 0, daemon.log_tail)
-        self.assertEqual(self.kafka_lag(daemon.group), ["0"])
-        self.assertIn("nothing to read", self.limited_by(daemon))
-        producer.send(readings(5, 3))
-        self.send(readings(8, 4))
-        wait_until(lambda: daemon.metric(UNDECIDED) == 7, daemon.log_tail)
-        self.assertIn("7 messages cannot be read until a transaction ends, which is open at offset 6 of "
-                      f"'{self.name}' partition 0", self.limited_by(daemon))
-        producer.commit()
-        daemon.wait_metric(WRITTEN, 12)
-        wait_until(lambda: daemon.metric(LAG) == 0 and daemon.metric(UNDECIDED) == 0, daemon.log_tail)
-        self.assertEqual(daemon.stop(), 0)
-
-    def test_quota_of_the_brokers(self) -> None:
-        """K10: brokers that make the consumers wait say so, and it is passed on."""
-        self.create_topic(1)
-        self.create_tables()
-        padding = "x" * 5000
-        self.send([json.dumps({"host": "h", "ts": START_MS + i, "v": padding}) for i in range(2000)])
-        self.configure_quota("--add-config", "consumer_byte_rate=20000")
-        self.addCleanup(self.configure_quota, "--delete-config", "consumer_byte_rate")
-        daemon = self.daemon()
-        daemon.start()
-        wait_until(lambda: daemon.metric(THROTTLED) > 0, daemon.log_tail)
-        wait_until(lambda: "brokers delay the consumers" in self.limited_by(daemon), lambda: self.limited_by(daemon))
-        daemon.kill9()
-
-    def configure_quota(self, what: str, value: str) -> None:
-        subprocess.run([java_flags.java(), "-cp", maven_jars.classpath("kafka"), "kafka.admin.ConfigCommand", "--bootstrap-server",
-                        self.kafka.address, "--alter", what, value, "--entity-type", "clients", "--entity-name", "tidemark"],
-                       check=True, timeout=DEADLINE_S, capture_output=True)

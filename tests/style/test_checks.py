@@ -696,5 +696,40 @@ class Spdx(Project):
         self.assert_finds("spdx", "no line 'libyaml-dev", "no line 'libcurl4-openssl-dev (>= 7.88)'", "docs/tidemark.spdx differs")
 
 
+class Waits(Project):
+    """The project's own, with one sentence, row or test another than the others know."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("daemon/service/bottleneck.c", "docs/status.md", "docs/metrics.md", "config/prometheus/alerts.yaml",
+                     "tests/integration/test_waits.py"):
+            self.write(name, (HERE.parents[1] / name).read_text(encoding="utf-8"))
+        for name in set(re.findall(r'"(tests/\S+) ', (self.root / "tests/integration/test_waits.py").read_text(encoding="utf-8"))):
+            self.write(name, (HERE.parents[1] / name).read_text(encoding="utf-8"))
+
+    def change(self, name, old, new):
+        text = (self.root / name).read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        self.write(name, text.replace(old, new))
+
+    def test_right(self):
+        self.assert_clean("waits")
+
+    def test_sentence_without_a_row_and_row_without_a_sentence(self):
+        self.change("daemon/service/bottleneck.c", "allows no more: raise it", "allows no more: lower it")
+        self.assert_finds("waits", "no row of docs/status.md is 'rate: ..., as '...' allows no more: lower it",
+                          "no sentence of daemon/service/bottleneck.c is 'rate: ..., as '...' allows no more: raise it")
+
+    def test_row_of_a_metric_and_an_alert_that_there_are_not(self):
+        self.change("docs/metrics.md", "| `tidemark_dead_letters_blocked` |", "|")
+        self.change("config/prometheus/alerts.yaml", "alert: TidemarkNotReady", "alert: Tidemark")
+        self.assert_finds("waits", "there is no metric 'tidemark_dead_letters_blocked'", "there is no alert 'TidemarkNotReady'")
+
+    def test_wait_that_nothing_shows(self):
+        self.change("tests/integration/test_waits.py", 'self.look(daemon, "rate: ",', 'self.look(daemon, "no row: ",')
+        self.change("tests/unit/service/test-service.c", "/bottleneck/cpu", "/bottleneck/other")
+        self.assert_finds("waits", "nothing shows 'rate: ", "'no row: ' is not of one row", "there is no test tests/unit/service/test-service.c")
+
+
 if __name__ == "__main__":
     unittest.main()
