@@ -251,8 +251,9 @@ class Waits(Case):
                 self.go_on(daemon)
 
     def test_another_member_has_the_only_partition(self) -> None:
-        self.running()
-        other = self.configured("other")
+        """The one whose name comes first."""
+        self.running(changes={"kafka": {"instance": "a", "threads": 1}})
+        other = self.configured("other", changes={"kafka": {"instance": "b", "threads": 1}})
         other.start()
         self.look(other, "no partition is assigned to this daemon; ", after=("has assigned no partitions",))
 
