@@ -142,7 +142,7 @@ TEST("/row-view/what-was-written-is-shown")
     TideRowList list;
     tide_row_list_init(&list);
     map_values(config, table, mapper, &list);
-    g_autofree char *text = show(config, table, &g_array_index(list.rows, TideRow, 0), cases[i].as_stored);
+    g_autofree char *text = show(config, table, tide_row_list_row(&list, 0), cases[i].as_stored);
     g_assert_cmpstr(text, ==, cases[i].text);
     tide_row_list_clear(&list);
   }
