@@ -219,5 +219,5 @@ assert_rejects(MapperFixture *fixture, TideRejectReason reason, const char *fiel
   g_assert_cmpuint(fixture->list.bytes.len, ==, 0);
   g_assert_cmpuint(n_cells(fixture), ==, 0);
   g_assert_cmpuint(fixture->list.computed->len, ==, 0);
-  g_assert_cmpuint(fixture->list.rows->len, ==, 0);
+  g_assert_cmpuint(tide_row_list_n_rows(&fixture->list), ==, 0);
 }
