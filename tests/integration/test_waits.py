@@ -248,6 +248,7 @@ class Waits(Case):
                     self.send(["{"])
                 self.look(daemon, fragment, after=("FindCoordinator",))
                 self.administrate("org.apache.kafka.tools.AclCommand", "--remove", "--force", *rule)
+                self.send(["{"])  # the client knows only by a message that a topic may be read again
                 self.go_on(daemon)
 
     def test_another_member_has_the_only_partition(self) -> None:
