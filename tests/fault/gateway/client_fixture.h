@@ -1,4 +1,4 @@
-/* The project's own client before a scripted gateway that has the table "T" with the families M and N. */
+/* tidemark's own client and a scripted gateway that has the table "T" with the families M and N. */
 #pragma once
 
 #include "fault/gateway/scripted_gateway.h"

@@ -1,4 +1,4 @@
-/* What assertions ask of the fake HBase: values, counts, dumps, and waiting for them. */
+/* Queries of the fake HBase for assertions: values, counts, dumps, and waiting for them. */
 #include "fault/gateway/fake_hbase_private.h"
 
 /* The newest version of a cell that is not deleted, under the lock; NULL when there is none. */

@@ -1,4 +1,4 @@
-/* Rows of the fake HBase go in and out: puts, scans, the write log, and the calls in flight. */
+/* Rows of the fake HBase: puts, scans, the write log, and calls in flight. */
 #include "fault/gateway/fake_hbase_private.h"
 #include "util/clock.h"
 

@@ -1,4 +1,4 @@
-/* Table specifications and errors: what goes between the fake HBase and the gateways in front of it. */
+/* Table specifications and errors, which the fake HBase and its gateways exchange. */
 #include "fault/gateway/fake_hbase_private.h"
 
 void

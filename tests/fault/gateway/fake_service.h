@@ -1,5 +1,5 @@
-/* THBaseService (thrift2) over the fake HBase: a request is read from the wire, carried out and answered. Faults are
- * not known here; scripted_gateway.h is what drives this. */
+/* THBaseService (thrift2) over the fake HBase: reads a request from the wire, executes it and replies. Faults are not
+ * known here; scripted_gateway.h is what drives this. */
 #pragma once
 
 #include "fault/gateway/fake_hbase.h"

@@ -1,4 +1,4 @@
-/* Carrying out the calls about regions, tables and namespaces. */
+/* Executes the calls about regions, tables and namespaces. */
 #include "fault/gateway/fake_service_private.h"
 
 #define SERVER_PORT 16020 /* hbase.regionserver.port */

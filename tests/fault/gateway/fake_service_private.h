@@ -1,4 +1,4 @@
-/* What the files of the fake service share: the answer under way, and the forms of a reply. */
+/* What the files of the fake service share: the current reply, and the forms of a reply. */
 #pragma once
 
 #include "fault/gateway/fake_service.h"

@@ -1,9 +1,9 @@
-/* The gateway's side of the two Thrift protocols, written for the fakes and on purpose not shared with
- * thrift/: what the daemon sends is read here by a second pair of eyes.
+/* The gateway's side of the two Thrift protocols, deliberately not shared with thrift/, so that independent code reads
+ * what the daemon sends.
  *
- * The reader pulls bytes as it needs them, as a server on an unframed socket must. Errors are sticky: after
- * the first, every read returns nothing and `failed` says why, so that the callers stay straight. Lengths,
- * counts and nesting are bounded. One thread at a time uses a reader or a writer. */
+ * The reader pulls bytes as it needs them, as a server on an unframed socket must. Errors are sticky: after the first,
+ * every read returns nothing and `failed` says why, so that the callers stay straight. Lengths, counts and nesting are
+ * bounded. One thread at a time uses a reader or a writer. */
 #pragma once
 
 #include "util/bytes.h"

@@ -1,5 +1,5 @@
-/* One connection of a scripted gateway: its thread reads calls, has them carried out, and lets faults act. The thread
- * alone touches the socket; whoever wants it gone sets `killed` and wakes it. */
+/* One connection of a scripted gateway: its thread reads calls, executes them, and applies faults. The thread alone
+ * touches the socket; whoever wants it gone sets `killed` and wakes it. */
 #include "fault/gateway/scripted_gateway_private.h"
 #include "util/clock.h"
 

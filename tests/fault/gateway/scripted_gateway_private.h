@@ -1,4 +1,4 @@
-/* What the gateway's life (scripted_gateway.c) and its connections (scripted_connection.c) share. */
+/* What the gateway (scripted_gateway.c) and its connections (scripted_connection.c) share. */
 #pragma once
 
 #include "fault/gateway/scripted_gateway.h"

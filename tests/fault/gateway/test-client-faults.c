@@ -1,5 +1,5 @@
-/* Each fault of a gateway becomes the error that the client's header promises, the connection is given up where its
- * state is not known, and the next call works. */
+/* Each fault of a gateway becomes the error that the client's header promises, a connection in an unknown state is
+ * closed, and the next call works. */
 #include "fault/gateway/client_fixture.h"
 #include "fault/gateway/raw_client.h"
 #include "thrift/client/socket_stream.h"

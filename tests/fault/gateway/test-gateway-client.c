@@ -1,4 +1,4 @@
-/* The project's own client against the scripted gateway: two readings of one protocol, written apart, must agree. What
+/* tidemark's own client against the scripted gateway: two independent implementations of one protocol must agree. What
  * faults become is in test-client-faults.c. */
 #include "fault/gateway/client_fixture.h"
 #include "thrift/client/gateway_probe.h"

@@ -1,5 +1,5 @@
-/* What the gateways remember of writers' connections: a scripted gateway that dies and comes back, and no writers but
- * this test. */
+/* The gateways' knowledge of writers' connections: a scripted gateway stops and returns, and this test is the only
+ * writer. */
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "gateway/gateways_private.h"

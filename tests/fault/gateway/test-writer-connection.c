@@ -1,4 +1,4 @@
-/* When a writer's connection is replaced: two scripted gateways, and no writer but this test. */
+/* When a writer's connection is replaced: two scripted gateways, and this test as the only writer. */
 #include "fault/gateway/scripted_gateway.h"
 #include "gateway/writer_connection.h"
 #include "unit/load_text.h"

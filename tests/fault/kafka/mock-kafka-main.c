@@ -1,6 +1,6 @@
-/* The mock Kafka cluster as a program, for tests in other languages and for playing with by hand.
+/* The mock Kafka cluster as a program, for tests in other languages and for manual experiments.
  *
- *     mock-kafka [--brokers N]
+ * mock-kafka [--brokers N]
  *
  * It says "brokers HOST:PORT,…" and then takes commands from standard input, one a line, in shell quoting, answering
  * each with "ok" or "error TEXT" after any lines of the answer itself. `help` lists them. It ends at the end of the

@@ -1,6 +1,5 @@
-/* What commands ask of the brokers before they begin, and what they send: which topic is absent, and which may not be
- * seen; what `simulate` and `dead-letters replay` report when they cannot send, and that they send whatever a topic
- * takes. */
+/* The requests of commands to the brokers, before they begin and later: topics that are missing or denied; what
+ * `simulate` and `dead-letters replay` report when they cannot send, and that they send whatever a topic takes. */
 #include "fault/kafka/mock_config.h"
 #include "kafka/kafka_preflight.h"
 #include "kafka/kafka_producer.h"

@@ -1,5 +1,5 @@
-/* The topic of dead letters against a mock cluster: each dead letter has an answer of its own, whatever else was in its
- * batch, and a producer that cannot be made is tried again. */
+/* The dead-letter topic on a mock cluster: each dead letter has its own result, whatever else is in its batch, and the
+ * creation of a producer is retried. */
 #include "dead_letters/kafka_dead_letters.h"
 #include "fault/kafka/mock_config.h"
 #include "unit/test_case.h"

@@ -1,4 +1,4 @@
-/* A consumer's source against a cluster: where partitions go on that are moved while others are read. */
+/* A consumer's source on a cluster: where partitions continue that are moved while others are read. */
 #include "fault/kafka/library_backoff.h"
 #include "fault/kafka/mock_config.h"
 #include "fault/pipeline/pipeline_fixture.h"

@@ -1,6 +1,6 @@
-/* Reading stretches of topics: which partitions are found, what a group's commits leave of them, and that every message
- * between two offsets comes once and in its order. And looking at a topic without taking part: which messages come,
- * what is left behind, and how trouble is reported. */
+/* Reading ranges of topics: the partitions found, what a group's commits leave of them, and that every message between
+ * two offsets arrives once and in order. And looking at a topic without taking part: which messages come, what is left
+ * behind, and how trouble is reported. */
 #include "fault/kafka/library_backoff.h"
 #include "fault/kafka/mock_kafka.h"
 #include "fault/kafka/raw_batch.h"

@@ -1,6 +1,6 @@
-/* When librdkafka is woken: once its prefetch queue was full and is being emptied, the brokers are asked something; and
- * what a client is asked after the wall clock was set back, and when it is given up: the time is the test's, the
- * brokers' silence is real. */
+/* When librdkafka is woken: once its full prefetch queue is being emptied, it sends a request to the brokers; and what
+ * a client is asked after the wall clock was set back, and when it is given up: the time is the test's, the brokers'
+ * silence is real. */
 #include "fault/kafka/mock_config.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/kafka_conf.h"

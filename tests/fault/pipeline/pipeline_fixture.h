@@ -1,4 +1,4 @@
-/* A whole pipeline between a mock Kafka and scripted gateways, in one process: what the fault tests stand on. */
+/* A whole pipeline between a mock Kafka and scripted gateways in one process, for the fault tests. */
 #pragma once
 
 #include "fault/gateway/scripted_gateway.h"

@@ -1,5 +1,5 @@
-/* The keeping of dead letters against a mock Kafka and a scripted gateway: what is in the topic afterwards, what is
- * read again, and which message is to blame. */
+/* The dead-letter queue with a mock Kafka and a scripted gateway: the contents of the topic, what is read again, and
+ * which message is at fault. */
 #include "dead_letters/dead_letter_queue.h"
 #include "dead_letters/kafka_originals.h"
 #include "fault/pipeline/pipeline_fixture.h"

@@ -1,5 +1,5 @@
-/* The whole pipeline with brokers that go, move, are slow, refuse commits, or cannot be spoken to: it goes on by itself
- * when they do, and a stop is bounded in between. */
+/* The whole pipeline with brokers that disappear, move, are slow, refuse commits or are unreachable: it recovers
+ * automatically when they do, and a stop is bounded meanwhile. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -1,4 +1,4 @@
-/* What is committed when partitions come and go, and how long the brokers may take to answer. */
+/* What is committed when partitions are assigned and revoked, and how long the brokers may take to answer. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 

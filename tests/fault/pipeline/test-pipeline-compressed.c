@@ -1,5 +1,5 @@
-/* Batches that a broker hands out compressed, and that are not what their codec says, or unpack to far more than they
- * are. No producer makes such batches, so they are made by hand. */
+/* Compressed batches that contradict their codec, or unpack to far more than their size. No producer makes such
+ * batches, so they are made by hand. */
 #include "fault/kafka/raw_batch.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "unit/peak_memory.h"

@@ -1,5 +1,5 @@
-/* The writers' connections: gateways that cannot be connected to, cut idle connections, take few, restart one after the
- * other, or are slow. All is written each time, and what passes by itself leaves no line for an operator to read. */
+/* The writers' connections: gateways that are unreachable, close idle connections, accept few, restart one by one, or
+ * are slow. All is written each time, and what passes by itself leaves no line for an operator to read. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 

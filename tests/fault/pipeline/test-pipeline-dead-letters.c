@@ -1,5 +1,5 @@
-/* The whole pipeline with messages that can never be written: they become dead letters, byte for byte and before their
- * offsets move, and nobody else does, whoever shared a call or a row with them. */
+/* The whole pipeline with messages that can never be written: exactly these become dead letters, byte for byte and
+ * before their offsets move, whichever messages shared a call or a row with them. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 #include "util/error.h"

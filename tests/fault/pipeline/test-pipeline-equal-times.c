@@ -1,5 +1,5 @@
-/* Two values of one cell at the same time, while calls of the first are abandoned and land later: the last offset is
- * what stays, whatever happens in between, and nothing else waits for it (docs/internals.md: equal times). */
+/* Two values of one cell at the same time, while calls with the first are abandoned and take effect later: the value of
+ * the last offset remains, and nothing else waits for it (docs/internals.md: equal times). */
 #include "fault/gateway/raw_client.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/commit_note.h"

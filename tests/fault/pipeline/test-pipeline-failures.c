@@ -1,5 +1,5 @@
-/* What HBase refuses: rows that can never be written are found and kept as dead letters, and all others written; a
- * table that takes no rows is waited for; a busy region is not stormed. */
+/* Rows that HBase refuses: those that can never be written are found and kept as dead letters, and all others are
+ * written; a table that takes no rows is waited for; a busy region is not stormed. */
 #include "fault/gateway/raw_client.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "unit/loopback_server.h"

@@ -1,5 +1,5 @@
-/* The whole pipeline while its gateways fail: after each fault nothing is missing and nothing is wrong; the content is
- * compared as text, cell by cell, with that of an undisturbed run. */
+/* The whole pipeline while its gateways fail: after each fault, nothing is missing or wrong; the content is compared as
+ * text, cell by cell, with that of an undisturbed run. */
 #include "fault/pipeline/pipeline_fixture.h"
 
 /* ---- faults of gateways ---- */

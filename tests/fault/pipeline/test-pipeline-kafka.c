@@ -1,5 +1,5 @@
-/* The whole pipeline between a Kafka that fails or rebalances and an operator who stops it: what is said, and what is
- * read on. */
+/* The whole pipeline while Kafka fails or rebalances and an operator stops it: what is reported, and where reading
+ * continues. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -1,5 +1,5 @@
-/* The lag that the pipeline tells, compared at each moment with what the broker says when it is asked: the group's
- * committed offset and the partition's end. And the topics that are missing. */
+/* The pipeline's lag, compared at each moment with the broker's own offsets: the group's committed offset and the end
+ * of the partition. And the topics that are missing. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 

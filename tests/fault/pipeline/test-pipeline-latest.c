@@ -1,5 +1,5 @@
-/* The whole pipeline with every kind of latest table, and with an index under faults: what HBase holds in the end is
- * right whatever came in which order, and an index never names a row that is not there. */
+/* The whole pipeline with every kind of latest table, and with an index under faults: the final content of HBase is
+ * correct for any order of arrival, and an index never names a missing row. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 

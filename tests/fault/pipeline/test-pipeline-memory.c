@@ -1,5 +1,5 @@
-/* The pipeline and its memory: it stops fetching at the budget, a hole bounds the span behind it, and a table that
- * is suspended takes no more than its share. */
+/* The pipeline's memory: fetching stops at the budget, an unfinished message bounds the span after it, and a suspended
+ * table uses no more than its share. */
 #include "fault/pipeline/pipeline_fixture.h"
 
 /* What the test has sent to the first @n_partitions, and what the daemon does with it. */

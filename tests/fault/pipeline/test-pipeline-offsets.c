@@ -1,5 +1,5 @@
-/* May this offset be trusted? What the group has committed is not in the log, or nobody says what it is; what a halt
- * leaves behind for whoever comes next. */
+/* Committed offsets that cannot be trusted: not in the log, or not reported by the brokers; what a halt leaves behind
+ * for whoever comes next. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "kafka/commit_note.h"
 #include "kafka/kafka_watch.h"

@@ -1,5 +1,5 @@
-/* What the configuration decides about bad readings and the future, in whole pipelines: on_bad_reading and on_future,
- * and that reading the topic again decides the same. */
+/* Decisions about bad readings and the future in whole pipelines: on_bad_reading and on_future, and that a replay
+ * reaches the same decision. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "model/dead_letter.h"
 #include "util/clock.h"

@@ -1,6 +1,6 @@
-/* Whatever a message holds, it harms no other: each payload goes through a whole pipeline between two good readings,
- * all in one run, since that waits for Kafka's group protocol most of the time. A test looks at its own payload: that
- * its neighbours were written, and what became of it, and why. */
+/* No message harms another: each payload passes through a whole pipeline between two good readings. All are in one run,
+ * because most of a run waits for Kafka's group protocol. A test looks at its own payload: that its neighbours were
+ * written, and what became of it, and why. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "mapping/mapping.h"
 #include "util/clock.h"

@@ -1,5 +1,5 @@
-/* Several daemons of one group that come and go while messages flow: what each had is written once more at the worst,
- * never left out, whichever way partitions are assigned. */
+/* Several daemons of one group that join and leave while messages arrive: their messages are at worst written again,
+ * never omitted, with either assignment protocol. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 #include "util/error.h"

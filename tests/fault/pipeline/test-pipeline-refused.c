@@ -1,4 +1,4 @@
-/* Rows that HBase refuses with a text that does not say why: they cost no other row of their region. */
+/* Rows that HBase refuses without stating the reason: they affect no other row of their region. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 #include "util/error.h"

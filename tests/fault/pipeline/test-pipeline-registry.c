@@ -1,5 +1,5 @@
-/* Avro by a schema registry, in whole pipelines: a partition whose message names a schema that is not known waits for
- * it, and no other does. */
+/* Avro with a schema registry in whole pipelines: only a partition whose message needs an unknown schema waits for it.
+ */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "unit/registry_double.h"
 

@@ -1,5 +1,5 @@
-/* The whole pipeline with rows that several messages made and HBase refuses: they are read again, what is accepted is
- * written, in the order of offsets at equal times, and only the rejected ones become dead letters. */
+/* The whole pipeline with refused rows that several messages made: the messages are read again, accepted ones are
+ * written in the order of offsets at equal times, and only rejected ones become dead letters. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 

@@ -1,5 +1,5 @@
 /* The whole pipeline with several sources: topics of two formats into one table and the latest table, and tables that
- * take from a source that they name. */
+ * name their source. */
 #include "fault/pipeline/pipeline_fixture.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The pipeline and its tables: dated ones, which it creates when the first row for them comes, and keys that were
- * changed over old rows. */
+/* The pipeline's tables: dated ones, created when their first row arrives, and keys that were changed over existing
+ * rows. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "tables/dated_tables.h"
 #include "tables/fingerprint_store.h"

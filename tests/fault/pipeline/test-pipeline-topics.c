@@ -1,5 +1,5 @@
-/* The whole pipeline and what becomes of its topics: missing, made anew, larger, shortened, damaged, with holes. No
- * offset is jumped over in silence. */
+/* The whole pipeline with topics that are missing, recreated, extended, truncated, damaged, or have gaps. No offset is
+ * jumped over in silence. */
 #include "fault/kafka/raw_batch.h"
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"

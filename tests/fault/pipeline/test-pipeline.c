@@ -1,5 +1,5 @@
-/* The whole pipeline: readings become rows whatever their order, messages that cannot be used harm no other, tables and
- * regions come and go. The content is compared as text, cell by cell. */
+/* The whole pipeline: readings become rows in any order, unusable messages harm no other, and tables and regions appear
+ * and disappear. The content is compared as text, cell by cell. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "util/clock.h"
 

@@ -1,5 +1,5 @@
-/* Dated tables between a consumer, the regions' thread and a scripted gateway: made when they are opened, looked up
- * while they are open, given up when nobody has rows for them. */
+/* Dated tables between a consumer, the regions' thread and a scripted gateway: created when opened, looked up while
+ * open, and released when no rows remain for them. */
 #include "fault/gateway/scripted_gateway.h"
 #include "rows/accumulator.h"
 #include "thrift/wire/put_encoder.h"

@@ -1,5 +1,5 @@
-/* The fingerprints of keys, kept and compared on a scripted gateway: in the small table, in a file, in the table's
- * attribute. */
+/* Key fingerprints, stored and compared on a scripted gateway: in the small table, in a file, in the table's attribute.
+ */
 #include "fault/gateway/scripted_gateway.h"
 #include "tables/declared_table.h"
 #include "tables/fingerprint_store.h"

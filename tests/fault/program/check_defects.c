@@ -1,5 +1,5 @@
-/* What can be wrong with a configuration and what is around it: each a change of a scene that is good, with what is to
- * be said of it. */
+/* Possible defects of a configuration and its surroundings: each changes a good scene, and names the expected report.
+ */
 /* F_OFD_SETLK */
 #define _GNU_SOURCE
 #include "fault/program/check_scene.h"

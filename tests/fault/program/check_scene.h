@@ -1,5 +1,5 @@
-/* A configuration with all that it needs around it, good or with defects: what `tidemark check` and `tidemark run` are
- * both put before, to see that the one finds what the other stumbles over. */
+/* A configuration and its surroundings, good or with defects, given to both `tidemark check` and `tidemark run` to see
+ * that check finds whatever stops run. */
 #pragma once
 
 #include "fault/gateway/scripted_gateway.h"

@@ -1,5 +1,5 @@
-/* `tidemark run` as a child process between a mock Kafka and scripted gateways: for what only the whole program shows,
- * its signals, exit codes and descriptors. */
+/* `tidemark run` as a child process between a mock Kafka and scripted gateways, for what only the whole program shows:
+ * signals, exit codes and descriptors. */
 #pragma once
 
 #include "fault/pipeline/pipeline_fixture.h"

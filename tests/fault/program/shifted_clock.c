@@ -1,4 +1,4 @@
-/* A wall clock that a test sets: linked into a build of the program, because the real one is the machine's.
+/* A wall clock that a test sets, linked into a build of the program, because the real clock belongs to the host.
  *
  * The file that $TIDE_CLOCK_FILE names holds one number of the machine, how many nanoseconds the program's wall clock
  * is ahead of the real one. It is mapped, so a test sets the clock of a running program by writing there. What an

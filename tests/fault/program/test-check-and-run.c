@@ -1,10 +1,9 @@
-/* `tidemark check` and `tidemark run` before the same configurations and surroundings, good and bad: what the run
- * stumbles over, the check has named; what the check calls fine runs to the end.
+/* `tidemark check` and `tidemark run` with the same configurations and surroundings, good and bad: check names whatever
+ * stops run; what the check calls fine runs to the end.
  *
  * A run reads to the end of the topic, --until-end, so that it ends by itself when all is well; where it would wait for
  * ever, it is ended at the line of its log that says over what. TIDE_SCENES says how many scenes, TIDE_SEED repeats
- * them.
- */
+ * them. */
 #define _GNU_SOURCE
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/check_scene.h"

@@ -1,5 +1,4 @@
-/* What `check` tells of a gateway's link, run as a user runs it: a certificate that ends soon, the other's and our own.
- */
+/* What `check` reports about the link to a gateway: a certificate that expires soon, the gateway's or tidemark's. */
 #include "fault/program/run_program.h"
 #include "unit/probe_replies.h"
 #include "unit/test_case.h"

@@ -1,4 +1,4 @@
-/* The program while its wall clock is set: a build of it whose clock the test sets (shifted_clock.c). */
+/* The program while its wall clock is changed, with a build whose clock the test sets (shifted_clock.c). */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "util/clock.h"

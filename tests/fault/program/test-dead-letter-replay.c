@@ -1,5 +1,5 @@
-/* Dead letters of each format, from the bad message to tables that are right: kept with reason and place, the
- * configuration corrected, sent again, written, and proven by `tidemark verify`. */
+/* Dead letters of each format, from the bad message to correct tables: kept with reason and position, replayed after
+ * the configuration is corrected, written, and verified with `tidemark verify`. */
 #include "decode/avro_schema.h"
 #include "decode/formats.h"
 #include "fault/program/program_scene.h"

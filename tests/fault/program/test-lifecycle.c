@@ -1,5 +1,5 @@
-/* The life of the whole program: kills, stops and their exit codes, signals, descriptors that run out, logs that nobody
- * reads, two of one state directory. */
+/* The whole program's life cycle: kills, stops and their exit codes, signals, exhausted descriptors, unread logs, and
+ * two daemons with one state directory. */
 #define _GNU_SOURCE
 #include "fault/kafka/raw_batch.h"
 #include "fault/pipeline/pipeline_fixture.h"

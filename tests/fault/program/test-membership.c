@@ -1,4 +1,4 @@
-/* The program itself when Kafka will not have it: it says who is refused what, and ends with a code of its own. */
+/* The program when Kafka rejects it: it reports which user lacks which right, and exits with a code of its own. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "fault/program/status_client.h"

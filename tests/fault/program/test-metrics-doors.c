@@ -1,5 +1,5 @@
-/* The whole program behind its doors: metrics by HTTPS for those who have a token, and at a Unix socket that a killed
- * daemon left. */
+/* The whole program's endpoints: metrics over HTTPS for holders of a token, and on a Unix socket that a killed daemon
+ * left behind. */
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/daemon_process.h"
 #include "fault/program/status_client.h"

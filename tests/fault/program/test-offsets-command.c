@@ -1,5 +1,5 @@
-/* `tidemark offsets`, run as a user runs it, beside librdkafka's mock cluster. That one cannot say who is in a group,
- * so what is committed in the end is tests/integration/test_offsets.py's. */
+/* `tidemark offsets` with librdkafka's mock cluster. That one cannot say who is in a group, so what is committed in the
+ * end is tests/integration/test_offsets.py's. */
 #include "fault/program/program_scene.h"
 
 #define TOPIC "metrics"

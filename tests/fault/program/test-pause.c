@@ -1,4 +1,4 @@
-/* `tidemark pause` and `resume` on a running daemon: nothing is lost, and nothing is sent that may not be. */
+/* `tidemark pause` and `resume` on a running daemon: nothing is lost, and nothing is sent that must wait. */
 #define _GNU_SOURCE
 #include "fault/pipeline/pipeline_fixture.h"
 #include "fault/program/status_client.h"

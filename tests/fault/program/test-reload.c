@@ -1,4 +1,4 @@
-/* Reload: SIGHUP has a running daemon take over what its file says now, or leaves all as it was. */
+/* Reload: on SIGHUP a running daemon applies its changed file, or keeps everything unchanged. */
 #define _GNU_SOURCE
 #include "config/option/option_table.h"
 #include "fault/pipeline/pipeline_fixture.h"

@@ -1,4 +1,4 @@
-/* The nightly batch against a scripted gateway that fails. */
+/* `tidemark rollup` against a scripted gateway that fails. */
 #include "fault/gateway/scripted_gateway.h"
 #include "fault/program/run_program.h"
 #include "unit/test_case.h"

@@ -1,5 +1,5 @@
-/* Messages of a schema, in Avro and protobuf, through the program: simulated ones become rows, and `check` asks the
- * registry that has it. */
+/* Messages with a schema, in Avro and protobuf, through the program: simulated ones become rows, and `check` queries
+ * the registry. */
 #include "decode/avro_schema.h"
 #include "decode/formats.h"
 #include "fault/program/program_scene.h"

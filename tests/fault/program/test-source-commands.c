@@ -1,5 +1,4 @@
-/* The commands with several sources, run as a user runs them: each reads a message by the rules of its topic's source.
- */
+/* Commands with several sources: each message is read by the rules of its topic's source. */
 #include "fault/program/program_scene.h"
 
 #define BOARDS "boards"

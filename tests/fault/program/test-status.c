@@ -1,4 +1,4 @@
-/* What a running daemon says of itself: /status, and the command that shows it. */
+/* The status of a running daemon: /status, and the command that shows it. */
 #include "fault/program/daemon_process.h"
 #include "fault/program/run_program.h"
 #include "fault/program/status_client.h"

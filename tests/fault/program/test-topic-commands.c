@@ -1,4 +1,4 @@
-/* The commands that look into a topic, run as a user runs them, against a Kafka cluster inside of the test. */
+/* The commands that read a topic, against a Kafka cluster inside the test. */
 #include "fault/program/program_scene.h"
 
 #define TIME_MS G_GINT64_CONSTANT(1426535612045)

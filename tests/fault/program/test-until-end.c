@@ -1,5 +1,5 @@
-/* `tidemark run --until-end` as a whole: it ends with 0 once the group has committed all that the topics held at its
- * start, whoever of the group had it, and otherwise says what is missing and ends with the code for it.
+/* The whole of `tidemark run --until-end`: it exits with 0 once any members of the group have committed everything that
+ * the topics contained at its start; otherwise it reports what is missing, with the matching exit code.
  *
  * TIDE_ROUNDS says how many rounds of kills there are. */
 #include "fault/pipeline/pipeline_fixture.h"

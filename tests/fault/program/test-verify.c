@@ -1,5 +1,5 @@
-/* Runs `tidemark verify` as a user would, on tables that are right and on each kind of difference. The verdicts on
- * cells are tested in tests/unit/commands/verify, and on random stores by tests/scenarios/commands_model.py. */
+/* `tidemark verify` on correct tables, and on each kind of difference. The verdicts on cells are tested in
+ * tests/unit/commands/verify, and on random stores by tests/scenarios/commands_model.py. */
 #include "fault/program/program_scene.h"
 
 #define T G_GINT64_CONSTANT(1426535612000) /* 2015-03-16T19:53:32.000Z */
