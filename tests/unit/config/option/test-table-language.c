@@ -79,7 +79,7 @@ static const ConfigProblemCase one_problem[] = {
     {"time-drop-binary", WITH_KEY("[{ field: host }, \"#\", { time: epoch_ms, drop: 3, binary: true }]"),
      "4:68 error: 'tables.T.key.drop' has no effect with 'binary', which has no digits: remove it"},
     {"time-hour-twice", WITH_KEY("[{ field: host }, \"#\", { time: yyyyMMddHH, zone: Europe/Berlin }]"),
-     "4:44 error: 'tables.T.key': a time is printed by the clocks of 'Europe/Berlin' as 'yyyyMMddHH', but these"},
+     "4:44 error: 'tables.T.key': a time is printed in zone 'Europe/Berlin' as 'yyyyMMddHH', but clocks there"},
     {"salt-of-0", WITH_KEY("[{ salt: 0, of: host }, { field: host }, \"#\", { time: epoch_ms }]"),
      "4:30 error: 'tables.T.key.salt' must be 2..4096, got '0'"},
     {"salt-by-number-with-hash",
