@@ -25,7 +25,7 @@ from bench_setup import Bench  # noqa: E402
 from machine_load import Turns  # noqa: E402
 
 # In the order in which they run: the short ones first.
-SECTIONS = ["micro", "allocations", "client", "start", "growth", "fleet", "gateway", "read", "memory", "load", "latency", "end_to_end",
+SECTIONS = ["micro", "allocations", "client", "start", "growth", "fleet", "gateway", "read", "memory", "load", "backfill", "latency", "end_to_end",
             "cost", "tuning", "backlog", "links"]
 
 

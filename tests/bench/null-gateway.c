@@ -1,13 +1,16 @@
 /* A gateway that acknowledges every row and stores none, so that only the client is measured.
  *
- * null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c] [--record FILE]
- * [--record-bytes N] [--forward HOST:PORT] [--refuse TEXT] [--rows-per-second N]
+ *     null-gateway [--port N] [--framed] [--compact] [--families M,N] [--regions N] [--splits a,b,c]
+ *                  [--record FILE] [--record-bytes N] [--forward HOST:PORT] [--refuse TEXT] [--rows-per-second N]
+ *                  [--call-ms N] [--servers N]
  *
  * Every table that is asked for exists, with the families and regions given. It says "port N", serves each connection
  * in a thread of its own, and on SIGINT or SIGTERM prints how many rows came at what rate. With --record it keeps the
  * putMultiple calls in a file, for bare-sender to send again. With --forward it stands before a real gateway and only
  * looks on: that one answers. With --refuse it says no to calls that hold TEXT, as HBase does where a cell is too
- * large, and with --rows-per-second it is as slow as that, all connections together. */
+ * large. With --rows-per-second and --call-ms its rows and calls take time, all connections together: calls wait in one
+ * queue for one server, or for as many as --servers says. Then it also prints how long small calls took, from when they
+ * came until their answer was due: a busy machine changes that less than what their clients see. */
 #define _GNU_SOURCE
 #include "bench/call_recorder.h"
 #include "bench/plain_socket.h"
@@ -27,6 +30,10 @@
 /* Some calls of the largest batches at once; larger single rows make it grow. */
 #define INPUT_BYTES (1024 * 1024)
 #define MAX_CONNECTIONS 1024
+#define MAX_SERVERS 64
+
+/* Calls of a stream with fewer rows than a backfill has in each of its own. */
+#define SMALL_CALL_ROWS 100
 
 /* What HBase says of a call with a cell above hbase.server.keyvalue.maxsize. */
 #define REFUSAL                                                                                                        \
@@ -56,10 +63,13 @@ typedef struct TideNullGateway {
   TideCallRecorder recorder;
   char *forward;       /* NULL: it answers itself */
   char *refuse;        /* NULL: nothing is */
-  int rows_per_second; /* 0: as many as come */
+  int rows_per_second; /* of a server; 0: as many as come */
+  int call_ms;         /* that each call takes beside its rows */
+  int n_servers;
   TideMutex pace_lock;
-  TideCond never; /* signalled */
-  gint64 free_us; /* under pace_lock: when all rows that have come are done */
+  TideCond never;              /* signalled */
+  gint64 free_us[MAX_SERVERS]; /* under pace_lock: when a server has done all that has come to it */
+  GArray *small_calls_us;      /* owned, under pace_lock (element-type gint64) */
   int listen_fd;
   TideFakeHBase *hbase;
   TideFakeService *service;
@@ -172,14 +182,22 @@ count_puts(TideNullConnection *connection)
   tally->n_calls = connection->skipper.n_calls;
 }
 
-/* As long as the rows that came before, on any connection, and these take. */
+/* Until the server that is free first has done what came before, on any connection, and this call. */
 static void
 keep_pace(TideNullGateway *gateway, guint64 n_rows)
 {
-  gint64 now_us = tide_now_us();
+  gint64 now_us = tide_now_us(), takes_us = gateway->call_ms * TIDE_US_PER_MS;
+  if (gateway->rows_per_second > 0)
+    takes_us += (gint64)n_rows * TIDE_US_PER_S / gateway->rows_per_second;
   tide_mutex_lock(&gateway->pace_lock);
-  gateway->free_us = MAX(gateway->free_us, now_us) + (gint64)n_rows * TIDE_US_PER_S / gateway->rows_per_second;
-  gint64 done_us = gateway->free_us;
+  gint64 *free_us = &gateway->free_us[0];
+  for (int i = 1; i < gateway->n_servers; i++)
+    if (gateway->free_us[i] < *free_us)
+      free_us = &gateway->free_us[i];
+  *free_us = MAX(*free_us, now_us) + takes_us;
+  gint64 done_us = *free_us, in_all_us = done_us - now_us;
+  if (n_rows < SMALL_CALL_ROWS)
+    g_array_append_val(gateway->small_calls_us, in_all_us);
   while (tide_cond_wait_until(&gateway->never, &gateway->pace_lock, done_us))
     ;
   tide_mutex_unlock(&gateway->pace_lock);
@@ -201,7 +219,7 @@ answer_puts(TideNullConnection *connection)
     fake_service_write_io_error(writer, &request, REFUSAL, TIDE_CAN_RETRY_YES);
     return tide_plain_send(connection->fd, tide_buffer_bytes(&writer->out));
   }
-  if (connection->gateway->rows_per_second > 0)
+  if (connection->gateway->rows_per_second > 0 || connection->gateway->call_ms > 0)
     keep_pace(connection->gateway, connection->skipper.n_rows - connection->n_rows_before);
   fake_writer_message_begin(writer, "putMultiple", TIDE_FAKE_REPLY, connection->skipper.sequence_id);
   fake_writer_struct_begin(writer);
@@ -413,6 +431,26 @@ print_tally(const TideNullGateway *gateway)
          n_rows, n_calls, n_bytes, n_connections, seconds, seconds > 0 ? (double)n_rows / seconds : 0);
 }
 
+static int
+compare_times(gconstpointer a, gconstpointer b)
+{
+  gint64 first = *(const gint64 *)a, second = *(const gint64 *)b;
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+static void
+print_small_calls(TideNullGateway *gateway)
+{
+  tide_mutex_lock(&gateway->pace_lock);
+  GArray *took = gateway->small_calls_us;
+  g_array_sort(took, compare_times);
+  if (took->len > 0)
+    printf("small_calls %u\nsmall_calls_p50_ms %.3f\nsmall_calls_p99_ms %.3f\n", took->len,
+           (double)g_array_index(took, gint64, took->len / 2) / TIDE_US_PER_MS,
+           (double)g_array_index(took, gint64, (gsize)took->len * 99 / 100) / TIDE_US_PER_MS);
+  tide_mutex_unlock(&gateway->pace_lock);
+}
+
 static gboolean
 parse_options(TideNullGateway *gateway, int *argc, char ***argv)
 {
@@ -428,6 +466,8 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
       {"forward", 0, 0, G_OPTION_ARG_STRING, &gateway->forward, "let a real gateway answer", "HOST:PORT"},
       {"refuse", 0, 0, G_OPTION_ARG_STRING, &gateway->refuse, "say no to calls that hold this", "TEXT"},
       {"rows-per-second", 0, 0, G_OPTION_ARG_INT, &gateway->rows_per_second, "be as slow as that (no bound)", "N"},
+      {"call-ms", 0, 0, G_OPTION_ARG_INT, &gateway->call_ms, "take so long for each call (0)", "N"},
+      {"servers", 0, 0, G_OPTION_ARG_INT, &gateway->n_servers, "calls that are served at once (1)", "N"},
       G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
   g_autoptr(GOptionContext) context = g_option_context_new("- a gateway that says yes and keeps nothing");
@@ -436,8 +476,10 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
     fprintf(stderr, "null-gateway: %s\n", error->message);
   else if (gateway->port < 0 || gateway->port > G_MAXUINT16 || gateway->n_regions < 0 || gateway->n_regions > 65536)
     fprintf(stderr, "null-gateway: the port or the number of regions is out of range\n");
-  else if (gateway->rows_per_second < 0)
-    fprintf(stderr, "null-gateway: a negative rate cannot be kept\n");
+  else if (gateway->rows_per_second < 0 || gateway->call_ms < 0)
+    fprintf(stderr, "null-gateway: a negative rate or time cannot be kept\n");
+  else if (gateway->n_servers < 1 || gateway->n_servers > MAX_SERVERS)
+    fprintf(stderr, "null-gateway: there may be 1 to %d servers\n", MAX_SERVERS);
   else if (gateway->record_bytes < 0)
     fprintf(stderr, "null-gateway: a negative number of bytes cannot be kept\n");
   else
@@ -448,9 +490,10 @@ parse_options(TideNullGateway *gateway, int *argc, char ***argv)
 int
 main(int argc, char **argv)
 {
-  static TideNullGateway gateway = {.record_bytes = RECORD_BYTES};
+  static TideNullGateway gateway = {.record_bytes = RECORD_BYTES, .n_servers = 1};
   if (!parse_options(&gateway, &argc, &argv))
     return 64;
+  gateway.small_calls_us = g_array_new(FALSE, FALSE, sizeof(gint64));
   tide_mutex_init(&gateway.pace_lock);
   tide_cond_init(&gateway.never);
   if (gateway.families == NULL)
@@ -472,6 +515,7 @@ main(int argc, char **argv)
   int received;
   sigwait(&ends, &received);
   print_tally(&gateway);
+  print_small_calls(&gateway);
   if (gateway.record_path != NULL) {
     tide_call_recorder_close(&gateway.recorder);
     printf("calls_left_out %" G_GUINT64_FORMAT "\n", gateway.recorder.n_left_out);

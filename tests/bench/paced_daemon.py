@@ -138,6 +138,9 @@ class PacedDaemon:
     def _await_all_written(self) -> Samples:
         return self._await(lambda samples: read_metric.total(samples, WRITTEN) >= self._n_sent)
 
+    def rows_written(self) -> int:
+        return read_metric.total(self._look(), "tidemark_hbase_rows_written_total")
+
     def rss_bytes(self) -> int:
         return self._process.rss_bytes()
 
