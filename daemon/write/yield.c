@@ -38,7 +38,7 @@ begin_round(TideYield *yield, gint64 now_us)
 void
 tide_yield_init(TideYield *yield, guint32 max_calls, gint64 now_us)
 {
-  *yield = (TideYield){.bound = max_calls, .max_calls = max_calls, .measured_us = now_us, .round_us = now_us};
+  *yield = (TideYield){.bound = 1, .max_calls = max_calls, .measured_us = now_us, .round_us = now_us};
 }
 
 static double

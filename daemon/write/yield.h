@@ -2,8 +2,8 @@
  * notice it. Pure arithmetic without locks or threads; all times are monotonic.
  *
  * Bound. It is the number of calls that may be in flight. Below one, a single call is, and a pause follows each call:
- * at a quarter, a call of 20 ms is followed by a pause of 60 ms. It begins at the number of writers, which it never
- * exceeds, and is a sixteenth at the least.
+ * at a quarter, a call of 20 ms is followed by a pause of 60 ms. It begins at one and stays between a sixteenth and the
+ * number of writers.
  *
  * Rounds. Four calls that began in a round are judged together, since the time of one call is chance. If they took
  * a third longer than the base, the bound shrinks as much as they were slower; a call that HBase refused for the
