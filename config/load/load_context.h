@@ -61,4 +61,14 @@ char *tide_load_path(const TideLoad *load, const char *path);
 /* The position of the option at @path, or of its section if it has its default. */
 TideSourcePosition tide_load_position(const TideLoad *load, const char *path);
 
+/* Reads a text, or { hex: "00ff" }, whose bytes live as long as @load. FALSE with the error added. */
+gboolean tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node,
+                         TideBytes *ret_bytes) G_GNUC_WARN_UNUSED_RESULT;
+
+/* Reads the value of "hex" alone: a scalar of hexadecimal digits, or NULL. Otherwise as tide_load_bytes(). */
+gboolean tide_load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes);
+
+/* Reads pairs of hexadecimal digits. (transfer full) (nullable): NULL for anything else, or if there are none. */
+GByteArray *tide_load_decode_hex(const char *digits, gsize len);
+
 G_END_DECLS

@@ -20,51 +20,6 @@ static const struct {
 static void load_part(TideLoad *load, const char *path, const TideYamlNode *node, gboolean is_hashed,
                       TideKeyPartSpec *spec);
 
-GByteArray *
-tide_load_decode_hex(const char *digits, gsize len)
-{
-  g_auto(TideBuffer) bytes = {0};
-
-  if (len == 0 || !tide_bytes_from_hex(digits, len, &bytes))
-    return NULL;
-  return g_byte_array_append(g_byte_array_new(), bytes.data, (guint)bytes.len);
-}
-
-/* Hexadecimal digits of a scalar. */
-static gboolean
-load_hex(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
-{
-  gboolean is_text = node != NULL && node->kind == TIDE_YAML_SCALAR;
-  g_autoptr(GByteArray) bytes = is_text ? tide_load_decode_hex(node->text, node->len) : NULL;
-
-  if (bytes == NULL) {
-    g_autofree char *shown = tide_problem_quote(path);
-    tide_load_got_error(load, node, "'%s.hex' must be pairs of hexadecimal digits such as \"00ff\"", shown);
-    return FALSE;
-  }
-  gsize len = bytes->len;
-  guint8 *data = g_byte_array_free(g_steal_pointer(&bytes), FALSE);
-  g_ptr_array_add(load->scratch, data);
-  *ret_bytes = tide_bytes(data, len);
-  return TRUE;
-}
-
-gboolean
-tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node, TideBytes *ret_bytes)
-{
-  const TideYamlNode *hex = tide_yaml_get(node, "hex");
-
-  if (node->kind == TIDE_YAML_SCALAR && !tide_yaml_is_null(node)) {
-    *ret_bytes = tide_bytes(node->text, node->len);
-    return TRUE;
-  }
-  if (hex != NULL && node->keys->len == 1)
-    return load_hex(load, path, hex, ret_bytes);
-  g_autofree char *shown = tide_problem_quote(path);
-  tide_load_got_error(load, node, "'%s' must be a text or { hex: \"00ff\" }", shown);
-  return FALSE;
-}
-
 /* Fields and parts that a hash or salt is calculated from. */
 static void
 load_of(TideLoad *load, const char *path, const TideYamlNode *node, TideKeyPartSpec *spec)
@@ -153,7 +108,7 @@ load_mapping_part(TideLoad *load, const char *path, const TideYamlNode *node, Ti
   spec->kind = kinds[found].kind;
   switch (spec->kind) {
   case TIDE_KEY_LITERAL:
-    (void)load_hex(load, path, tide_yaml_get(node, "hex"), &spec->literal);
+    (void)tide_load_hex(load, path, tide_yaml_get(node, "hex"), &spec->literal);
     return;
   case TIDE_KEY_FIELD:
     tide_load_field_part(load, path, node, spec);

@@ -56,13 +56,6 @@ void tide_load_tables(TideLoad *load);
 /* Checks a name by HBase's rules. Errors: TIDE_ERROR_CONFIG. */
 gboolean tide_load_check_family_name(const char *name, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* Reads a text, or { hex: "00ff" }, whose bytes live as long as @load. FALSE with the error added. */
-gboolean tide_load_bytes(TideLoad *load, const char *path, const TideYamlNode *node,
-                         TideBytes *ret_bytes) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Reads pairs of hexadecimal digits. (transfer full) (nullable): NULL for anything else, or if there are none. */
-GByteArray *tide_load_decode_hex(const char *digits, gsize len);
-
 /* Checks options against each other. Call it once each of them is valid. */
 void tide_load_check_options(TideLoad *load);
 
