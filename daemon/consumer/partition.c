@@ -701,6 +701,7 @@ tide_partition_commit_answered(TidePartition *partition, gint64 offset, gboolean
   }
   partition->commit.offset = offset;
   if (n == 0) { /* librdkafka has repeated a refused commit */
+    /* If more is finished by now, the age that is shown ends with the next commit. */
     if (offset >= tide_partition_position(partition))
       partition->offsets.finished_ms = -1;
     return;
