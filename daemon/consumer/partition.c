@@ -47,7 +47,7 @@ typedef struct CounterName {
 
 static const CounterName counter_names[] = {
     COUNTER(messages_received, "tidemark_messages_received_total", "Messages received from Kafka"),
-    COUNTER(messages_written, "tidemark_messages_written_total", "Messages of which HBase acknowledged every row"),
+    COUNTER(messages_written, "tidemark_messages_written_total", "Messages whose rows were all acknowledged by HBase"),
     COUNTER(messages_unmatched, "tidemark_messages_unmatched_total",
             "Messages without a row because no table uses their readings: the conditions are not met"),
     COUNTER(messages_expired, "tidemark_messages_expired_total",

@@ -126,8 +126,8 @@ describe_unlocated(const TideGoalRule *rule, guint n_left, gint64 waited_us, GSt
   g_string_append_printf(
       text,
       "%s%u of %u partitions with messages are assigned to this run, and for %" G_GINT64_FORMAT
-      " s the brokers have not said where they are read on: %s; 'kafka-topics --describe --unavailable-partitions' "
-      "shows those without a leader, and the log what the brokers answer; %s",
+      " s the brokers have not reported their start offsets: %s; 'kafka-topics --describe --unavailable-partitions' "
+      "shows those without a leader, and the log shows the brokers' answers; %s",
       text->len > 0 ? "; " : "", n_left, rule->parts->len, waited_us / TIDE_US_PER_S, names,
       waited_us < rule->patience_us ? "retrying" : "run again once the brokers answer");
 }
@@ -195,7 +195,7 @@ ask_offsets(TideKafkaGoal *goal, rd_kafka_topic_partition_list_t *list, gint64 w
   }
   for (int i = 0; i < list->cnt; i++)
     if (list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
-      return tide_fail(error, TIDE_ERROR_KAFKA, "the brokers do not say where topic '%s' partition %d ends: %s",
+      return tide_fail(error, TIDE_ERROR_KAFKA, "the brokers do not report the end of topic '%s' partition %d: %s",
                        list->elems[i].topic, list->elems[i].partition, rd_kafka_err2str(list->elems[i].err));
   return TRUE;
 }

@@ -125,7 +125,7 @@ is_cooperative(const TideKafkaSource *source)
 static void
 log_assignment_failure(const char *what, const char *why)
 {
-  tide_log(TIDE_LOG_ERROR, "assignment-failed", "cannot %s partitions: %s; restart the daemon to join the group anew",
+  tide_log(TIDE_LOG_ERROR, "assignment-failed", "cannot %s partitions: %s; restart the daemon to rejoin the group",
            what, why);
 }
 
@@ -594,10 +594,9 @@ handle_event(TideKafkaSource *source, const rd_kafka_message_t *raw)
   else if (what.kind == TIDE_INPUT_TROUBLE_DENIED)
     report_denied(source, raw, slot, text);
   else if (what.kind == TIDE_INPUT_TROUBLE_FULL) {
-    g_autofree char *whole = g_strdup_printf(
-        "the group '%s' takes no more members (%s): stop a daemon of it or lower kafka.threads, or raise the brokers' "
-        "group.max.size",
-        source->options.config->kafka.group, text);
+    g_autofree char *whole = g_strdup_printf("the group '%s' accepts no more members (%s): stop a daemon of it or "
+                                             "lower kafka.threads, or raise the brokers' group.max.size",
+                                             source->options.config->kafka.group, text);
     report(source, TIDE_INPUT_TROUBLE_FULL, TIDE_INPUT_NO_SLOT, whole);
   } else
     source->handlers.trouble(&what, source->handlers.data);

@@ -513,7 +513,7 @@ tide_kafka_reader_topic(const TideKafkaConfig *config, const char *given, GError
   gboolean one = config->topics[1] == NULL;
   if (one && config->topics[0][0] != '^')
     return config->topics[0];
-  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the configuration names %s: say which topic with '--topic'",
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE, "the configuration names %s: select one with '--topic'",
               one ? "a pattern of topics" : "several topics");
   return NULL;
 }

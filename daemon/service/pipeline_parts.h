@@ -19,7 +19,7 @@ typedef struct TidePipelineOptions {
   const TideConfig *config; /* borrowed */
   TideMetrics *metrics;     /* borrowed */
   gboolean until_end;
-  gboolean yields;                /* to others who write to HBase: write/yield.h */
+  gboolean yields;                /* to other programs that write to HBase: write/yield.h */
   gboolean accept_scheme_change;  /* for tables with rows: fingerprint_check.h */
   gboolean accept_cluster_change; /* from the one that this host remembers: gateways.h */
   /* For messages that do not come from Kafka: as in consumer.h and dead_letter_queue.h; NULL: Kafka. */

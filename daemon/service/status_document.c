@@ -74,7 +74,7 @@ static const Field restart_fields[] = {
 
 static const Field hot_region_fields[] = {
     {"found", FLAG(TideBottleneckVerdict, is_good),
-     "One region receives several times the average of the other regions of its table"},
+     "One region receives at least twice the average of the other regions of its table"},
     {"why", TEXT(TideBottleneckVerdict, why), "The region with the most rows, and its share"},
 };
 
@@ -487,7 +487,7 @@ append_reference(GString *out, const Group *group, const char *prefix)
 char *
 tide_status_print_reference(void)
 {
-  GString *out = g_string_new("| member | what it is | meaning |\n|---|---|---|\n");
+  GString *out = g_string_new("| member | type | meaning |\n|---|---|---|\n");
   append_reference(out, &status_group, "");
   return g_string_free(out, FALSE);
 }

@@ -94,7 +94,7 @@ def collect(root, findings):
 
 
 def table(metrics):
-    rows = ["| metric | type | what it says |\n", "|---|---|---|\n"]
+    rows = ["| metric | type | meaning |\n", "|---|---|---|\n"]
     for name in sorted(metrics):
         metric = metrics[name]
         rows.append(f"| `{name}` | {metric.type} | {metric.help.replace('|', chr(92) + '|')} |\n")

@@ -223,7 +223,7 @@ void f(void)
 }
 static const Row rows[] = {{"tidemark_ends_total", "Ends"}};
 '''
-TABLE = ("| metric | type | what it says |\n|---|---|---|\n"
+TABLE = ("| metric | type | meaning |\n|---|---|---|\n"
          "| `tidemark_ends_total` | counter | Ends |\n"
          "| `tidemark_oldest_seconds` | gauge | Age of the oldest |\n"
          "| `tidemark_rows_total` | counter | Rows that readings made |\n")

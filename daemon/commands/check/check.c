@@ -140,7 +140,7 @@ add_table(const TideTable *table, const TideTableState *state, TideCheckList *li
   g_autofree char *ttl = tide_table_state_undeclared_ttl(state, table);
   g_autofree char *regions = tide_count_of(state->regions->len, "region", NULL);
   g_autofree char *detail =
-      g_strdup_printf("%s; %s%s%s%s%s", regions, key, hidden != NULL ? "; how it was made cannot be seen: " : "",
+      g_strdup_printf("%s; %s%s%s%s%s", regions, key, hidden != NULL ? "; table settings cannot be read: " : "",
                       hidden != NULL ? hidden : "", ttl != NULL ? "; " : "", ttl != NULL ? ttl : "");
   gboolean is_fine = hidden == NULL && ttl == NULL &&
                      (state->fingerprint.verdict == TIDE_FINGERPRINT_SAME ||

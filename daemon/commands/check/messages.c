@@ -52,7 +52,7 @@ try_topic(const TideConfig *config, const char *topic, Tried *tried, TideCheckLi
   guint64 n_rejected = tried->n_rejected - rejected_before;
   g_autofree char *rejected = tide_count_text(n_rejected);
   g_autofree char *detail = g_strdup_printf("the newest %s tried, %s would be rejected%s", messages, rejected,
-                                            n_rejected > 0 ? ": 'tidemark explain --from-topic' says why" : "");
+                                            n_rejected > 0 ? ": 'tidemark explain --from-topic' shows why" : "");
   tide_check_list_add(list, "messages", topic, n_rejected > 0 ? TIDE_CHECK_NOTE : TIDE_CHECK_OK, detail);
 }
 

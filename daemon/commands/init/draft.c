@@ -96,9 +96,10 @@ envelope_note(const TideInitDraft *draft)
     g_autofree char *word = tide_shell_word(field->name);
     if (value->kind == TIDE_VALUE_JSON && value->text.data[0] == '[' &&
         memchr(value->text.data, '{', value->text.len) != NULL)
-      return g_strdup_printf("'%s' is a list of objects inside of a reading and would be one value: if the objects are "
-                             "readings, use --each %s",
-                             field->shown, word);
+      return g_strdup_printf(
+          "'%s' is a list of objects inside a reading and would become a single value: if the objects are "
+          "readings, use --each %s",
+          field->shown, word);
   }
   return NULL;
 }
@@ -137,7 +138,7 @@ is_named_by_a_value(const TideInitDraft *draft, const TideSurveyField *field, Ti
     return FALSE;
   g_set_error(
       error, TIDE_ERROR, (int)code,
-      "'%s' is a time, and no name of a field: the first line of each message names the "
+      "'%s' is a time, not the name of a field: the first line of each message names the "
       "columns, but here it is a reading; name the columns with '--columns host,ts,...', in the order of the values, "
       "and the time with its column: '--time ts'",
       field->shown);
@@ -204,11 +205,10 @@ tide_init_draft_guess_time(TideInitDraft *draft, GError **error)
                                           : g_strdup_printf("; '%s' could be it, in %s (%s)", best->field->shown,
                                                             tide_time_format_word(best->form->format),
                                                             tide_iso_time_print(tide_ns_to_ms(best->newest_ns), text));
-  g_set_error(
-      error, TIDE_ERROR, TIDE_ERROR_DATA,
-      "no field is plainly the time of the readings%s: name it with '--time FIELD', or use the Kafka record's own "
-      "time with '--time' '%s'. The fields: %s%s%s",
-      perhaps, RECORD_TIME, names, envelope != NULL ? "; " : "", envelope != NULL ? envelope : "");
+  g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
+              "no field is clearly the event time%s: name it with '--time FIELD', or use the Kafka record's own "
+              "time with '--time' '%s'. The fields: %s%s%s",
+              perhaps, RECORD_TIME, names, envelope != NULL ? "; " : "", envelope != NULL ? envelope : "");
   return FALSE;
 }
 
@@ -375,7 +375,7 @@ tide_init_draft_guess_key(TideInitDraft *draft, GError **error)
   }
   g_autofree char *names = field_names(draft);
   g_set_error(error, TIDE_ERROR, TIDE_ERROR_DATA,
-              "no field plainly names what was measured: name the fields that do with '--key FIELD', once for each; if "
+              "no field clearly identifies the device: name the fields that do with '--key FIELD', once for each; if "
               "only the record's key or topic does, '--key' '" RECORD_KEY "' or '--key' '$topic'. The fields: %s",
               names);
   return FALSE;

@@ -25,7 +25,7 @@ static void
 list_fields(const TideInitDraft *draft)
 {
   static const TideListingColumn columns[] = {
-      {"FIELD"}, {"READINGS", .right = TRUE}, {"DIFFERENT", .right = TRUE}, {"FIRST VALUE"}, {"TAKEN FOR"}};
+      {"FIELD"}, {"READINGS", .right = TRUE}, {"DIFFERENT", .right = TRUE}, {"FIRST VALUE"}, {"ROLE"}};
   g_autoptr(TideListing) listing =
       tide_listing_new(stdout, TIDE_OUTPUT_TABLE, tide_colour_wanted(stdout), columns, G_N_ELEMENTS(columns));
   const GPtrArray *fields = draft->survey->fields;
@@ -55,7 +55,8 @@ list_times(const TideInitDraft *draft)
     const TideSurveyField *field = g_array_index(draft->times, TideTimeGuess, i).field;
     g_autofree char *word = tide_shell_word(field->name);
     if (field != draft->time)
-      g_string_append_printf(others, "%s%s (--time %s)", others->len > 0 ? ", " : "; also times: ", field->shown, word);
+      g_string_append_printf(others, "%s%s (--time %s)", others->len > 0 ? ", " : "; other candidates: ", field->shown,
+                             word);
   }
   if (others->len > 0)
     printf("event time: %s%s\n", time, others->str);

@@ -637,7 +637,7 @@ make_proposal(Init *init, GError **error)
     return FALSE;
   if (init->draft.needs_zone && init->draft.proposal.zone == NULL) {
     g_set_error(error, TIDE_ERROR, TIDE_ERROR_USAGE,
-                "the times of '%s' say no offset from UTC: set their time zone with '--zone UTC', or a name such "
+                "the times in '%s' have no offset from UTC: set their time zone with '--zone UTC', or a name such "
                 "as Europe/Berlin",
                 init->draft.time->shown);
     return FALSE;
@@ -655,8 +655,8 @@ show_next(const char *path)
   gboolean is_service = strcmp(path, TIDE_DEFAULT_CONFIG_PATH) == 0;
   g_autofree char *option = config_words(path);
   printf("\n%s is written. Next:\n"
-         "  tidemark check%s          # would the daemon start?\n"
-         "  tidemark tables create%s  # makes the tables\n"
+         "  tidemark check%s          # checks whether the daemon can start\n"
+         "  tidemark tables create%s  # creates the tables\n"
          "  tidemark run%s            # the daemon; as a service: %ssystemctl enable --now tidemark\n",
          path, option, option, option, is_service ? "" : "copy the file to " TIDE_DEFAULT_CONFIG_PATH ", ");
 }

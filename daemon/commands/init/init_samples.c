@@ -88,7 +88,7 @@ remedy_for(const TideInitSamples *samples, const TideReject *reject, TideBytes v
   if (reject->remedy != NULL && (reason == TIDE_REJECT_PARSE || reason == TIDE_REJECT_UTF8))
     return reject->remedy; /* for a recognised frame */
   if (is_json && !is_text(value))
-    return "it is no text: data that its sender compressed must be converted to JSON first; MessagePack is read "
+    return "it is not text: data that its sender compressed must be converted to JSON first; MessagePack is read "
            "with '--format msgpack', Avro with '--format avro', protobuf with '--format protobuf'";
   if (samples->decode->format == TIDE_FORMAT_AVRO && tide_avro_is_container(value))
     return "it is an object container file, which must be named as a file, and not be compressed; a message of a topic "

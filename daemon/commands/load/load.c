@@ -445,7 +445,7 @@ static const TideOption load_options[] = {
     {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "maximum number of messages per second (no limit)", .min = 1,
      .max = 100000000},
     {"full-speed", NULL, TIDE_FLAG(LoadOptions, full_speed),
-     "do not yield to a daemon and others who write to HBase at the same time"},
+     "do not yield to a daemon or other programs that write to HBase at the same time"},
     {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run), "write nothing; count rows by table, and rejections by reason"},
     {"again", NULL, TIDE_FLAG(LoadOptions, again), "load files from the beginning, regardless of their marks"},
     {"dead-letters", "FILE", TIDE_TEXT(LoadOptions, dead_letters),

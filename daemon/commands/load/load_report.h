@@ -18,7 +18,7 @@ typedef struct TideLoadResult {
   const char *dead_letters;  /* the path of their file */
   const char *config_option; /* " -c FILE", quoted for a shell; "": the default configuration */
   gint64 elapsed_us;
-  double speed_share;    /* of full speed; the rest was left to others who write to HBase */
+  double speed_share;    /* of full speed; the rest was left to other programs that write to HBase */
   gboolean again;        /* the load was to start again */
   gboolean was_begun;    /* an earlier load has begun some of its files */
   gboolean was_stopped;  /* by a signal */

@@ -138,7 +138,7 @@ add_place(const TideMessageSample *sample, Line *line, const TideField *field, G
     g_autofree char *name = tide_bytes_printable(field->name), *place = place_in_file(sample);
     return tide_fail(error, TIDE_ERROR_DATA,
                      "%s has its time '%s' in a form that cannot be replaced (with escapes, for example): write it "
-                     "plainly",
+                     "without escapes",
                      place, name);
   }
   return TRUE;

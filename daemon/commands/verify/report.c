@@ -21,8 +21,9 @@ static const Remark remarks[] = {
     {TIDE_VERDICT_OVERWRITTEN,
      "overwritten: another reading had the same row, column and time, so one value is lost: add the field that "
      "distinguishes the readings to the key or the column's name ('--allow-overwritten' accepts them)"},
-    {TIDE_VERDICT_CORRECTED, "corrected: a later message gave the same reading another value, which is there"},
-    {TIDE_VERDICT_SUPERSEDED, "superseded: newer cells of the same column are there, and no more versions are kept"},
+    {TIDE_VERDICT_CORRECTED, "corrected: a later message gave the same reading another value, which is found"},
+    {TIDE_VERDICT_SUPERSEDED,
+     "superseded: newer cells of the same column exist, and the family keeps no more versions"},
     {TIDE_VERDICT_BEYOND, "beyond: made by messages outside the window, such as uncommitted ones"},
     {TIDE_VERDICT_DELETED, "deleted: by a later reading or tombstone of the row"},
     {TIDE_VERDICT_EXPIRED, "expired: older than their table's retention"},

@@ -128,7 +128,7 @@ tide_key_float_append(const TideKeyPart *part, TideBytes text, TideBuffer *out)
   char copy[FLOAT_TEXT_MAX_BYTES + 1];
   gdouble number;
   if (memchr(text.data, '\0', text.len) != NULL || !read_float(text, copy, &number))
-    return "it is no number";
+    return "it is not a number";
   if (!isfinite(number) || (part->value.form == TIDE_KEY_FLOAT32 && fabs(number) > (gdouble)G_MAXFLOAT))
     return "it is too large or too small for its form";
   if (!comes_back(part, copy, number))

@@ -34,7 +34,7 @@ typedef enum TideTimeFault {
 } TideTimeFault;
 
 /* The error text for times that nanoseconds cannot count. */
-#define TIDE_TIME_OUT_OF_RANGE "outside of the years 1677 to 2262"
+#define TIDE_TIME_OUT_OF_RANGE "outside the years 1677 to 2262"
 
 /* Whether it is a number: all formats except RFC 3339, patterns and the record time. */
 gboolean tide_time_format_is_count(TideTimeFormat format);

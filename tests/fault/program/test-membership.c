@@ -93,7 +93,7 @@ PIPELINE_TEST("/membership/K12-coordinator-that-does-not-answer-is-named")
 /* More consumers than the brokers' group.max.size: the one that is taken reads everything, and that is all there is. */
 PIPELINE_TEST("/membership/K12-full-group-is-named")
 {
-  static const char full[] = "the group 'tidemark' takes no more members (";
+  static const char full[] = "the group 'tidemark' accepts no more members (";
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_NO_ERROR, 1);
   mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_JOIN_GROUP, RD_KAFKA_RESP_ERR_GROUP_MAX_SIZE_REACHED, 100000);
   g_auto(DaemonProcess) daemon =
@@ -103,7 +103,7 @@ PIPELINE_TEST("/membership/K12-full-group-is-named")
   pipeline_produce_mixture(fixture, 10);
   pipeline_fixture_wait_all_committed(fixture);
   g_auto(DaemonProcess) other = daemon_process_start(fixture, &(DaemonProcessOptions){.gateways = 1});
-  daemon_process_wait_log(&other, "waiting for partitions: the group 'tidemark' takes no more members (");
+  daemon_process_wait_log(&other, "waiting for partitions: the group 'tidemark' accepts no more members (");
   daemon_process_stop(&other);
   daemon_process_assert_silent(&other, " ready: ");
   daemon_process_assert_silent(&other, BLAME);

@@ -88,7 +88,7 @@ PROGRAM_TEST("/table-commands/D27-gateway-that-knows-of-no-tables")
   assert_prints(fixture->done.errors, "cannot create tables: this needs a gateway of HBase 2.2 or later; use the HBase "
                                       "shell: create \"PLAIN\", {NAME => \"M\"}");
   program_scene_run(fixture, "check", 69); /* no broker */
-  assert_prints(fixture->done.output, "how it was made cannot be seen: gateway '");
+  assert_prints(fixture->done.output, "table settings cannot be read: gateway '");
   assert_prints(fixture->done.output, "cannot describe tables: this needs a gateway of HBase 2.2 or later");
   program_scene_run(fixture, "tables show METRIC", 0);
   program_scene_run(fixture, "tables show DAILY_{yyyyMMdd}", 78);

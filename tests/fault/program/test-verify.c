@@ -273,8 +273,8 @@ PROGRAM_TEST("/verify/committed-offsets-bound-it-while-the-daemon-runs")
   put_both(fixture, "a", T + 9, "9");
   put_both(fixture, "c", T + 1, "c");
   program_scene_prints(fixture, "verify", 0,
-                       "1 corrected: a later message gave the same reading another value, which is there");
-  assert_prints(fixture->done.output, "1 superseded: newer cells of the same column are there");
+                       "1 corrected: a later message gave the same reading another value, which is found");
+  assert_prints(fixture->done.output, "1 superseded: newer cells of the same column exist");
   assert_prints(fixture->done.output, "3 beyond: made by messages outside the window");
   assert_prints(fixture->done.output, "3 messages of 2 partitions, up to");
   program_scene_prints(fixture, "verify --to-end", 1, "2 differences\n");

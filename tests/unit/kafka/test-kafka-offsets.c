@@ -485,15 +485,16 @@ FIXTURE_TEST("/kafka-goal/C21-unlocated-ones-are-named")
   }
   note_part(fixture, 0, 10, OURS, 100);
   g_assert_cmpint(judge(fixture, 159), ==, TIDE_GOAL_AHEAD);
-  g_assert_true(g_str_has_suffix(fixture->text, "the log what the brokers answer; retrying"));
+  g_assert_true(g_str_has_suffix(fixture->text, "the log shows the brokers' answers; retrying"));
   note_part(fixture, 1, -1, UNLOCATED, 160);
   g_assert_cmpint(judge(fixture, 160), ==, TIDE_GOAL_MISSED);
   g_assert_nonnull(strstr(fixture->text, "1 of 3 partitions with messages are not assigned to this run, and their "));
   g_assert_true(g_str_has_suffix(
       fixture->text,
-      "; 1 of 3 partitions with messages are assigned to this run, and for 60 s the brokers have not said where they "
-      "are read on: 'a' 1 at 0 of 20; 'kafka-topics --describe --unavailable-partitions' shows those without a leader, "
-      "and the log what the brokers answer; run again once the brokers answer"));
+      "; 1 of 3 partitions with messages are assigned to this run, and for 60 s the brokers have not reported their "
+      "start offsets: 'a' 1 at 0 of 20; 'kafka-topics --describe --unavailable-partitions' shows those without a "
+      "leader, "
+      "and the log shows the brokers' answers; run again once the brokers answer"));
   note_part(fixture, 1, -1, OURS, 161); /* they did */
   g_assert_cmpint(judge(fixture, 161), ==, TIDE_GOAL_AHEAD);
 }

@@ -165,7 +165,7 @@ TEST("/draft/refused")
   end(&fixture);
   fixture = draft_of("{\"host\":\"a\",\"readings\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'readings' is a list of objects inside of a reading");
+  assert_said(&fixture, TIDE_ERROR_DATA, "'readings' is a list of objects inside a reading");
   end(&fixture);
   fixture = draft_of("{\"host\":\"a\",\"metrics\":[{\"ts\":1795452860}]}");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
@@ -299,15 +299,15 @@ TEST("/draft/value-for-a-name")
   fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("2026-11-23T16:54:27Z,1\n2026-11-23T16:54:28Z,2\n"));
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_false(tide_init_draft_set_time(&fixture.draft, "2026-11-23T16:54:27Z", &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_USAGE, "'2026-11-23T16:54:27Z' is a time, and no name");
+  assert_said(&fixture, TIDE_ERROR_USAGE, "'2026-11-23T16:54:27Z' is a time, not the name");
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'2026-11-23T16:54:27Z' is a time, and no name");
+  assert_said(&fixture, TIDE_ERROR_DATA, "'2026-11-23T16:54:27Z' is a time, not the name");
   end(&fixture);
   /* One that is not plainly the time, since it is long ago and nothing speaks for its name. */
   fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("h1,1426535612045,0.2\nh2,1426535613045,0.3\n"));
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
-  assert_said(&fixture, TIDE_ERROR_DATA, "'1426535612045' is a time, and no name");
+  assert_said(&fixture, TIDE_ERROR_DATA, "'1426535612045' is a time, not the name");
   end(&fixture);
   fixture.samples = read_samples_as(named, tide_bytes_of_string(lines));
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);

@@ -209,7 +209,7 @@ TEST("/init-samples/bad")
   assert_refused("[1, 2]\n", "'positions' of 'readings' names them");
   assert_refused("\n5\n", "line 2: ");
   assert_refused("a,b\n", "`jq -c .`");
-  assert_refused("\x01\x02Obj\xff\n", "it is no text: data that");
+  assert_refused("\x01\x02Obj\xff\n", "it is not text: data that");
   assert_refused("\x1f\x8b\x08\n", "it is compressed: use the output of 'zcat'");
   assert_refused("\x50\x2a\x4d\x18\n", "it is compressed: use the output of 'zcat'"); /* by pzstd */
   assert_refused("\x82\xa1u\x01\xa1t\x02\n", "'--format msgpack'");
