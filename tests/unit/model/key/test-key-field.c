@@ -50,9 +50,9 @@ static const FormCase cases[] = {
     {{AS(HOST, FLOAT64)}, "0.1", "\\xBF\\xB9\\x99\\x99\\x99\\x99\\x99\\x9A", "0.1"},
     {{AS(HOST, FLOAT64)}, "1e308", "\\xFF\\xE1\\xCC\\xF3\\x85\\xEB\\xC8\\xA0", "1e+308"},
     {{AS(HOST, FLOAT64)}, "1e309", NULL, "too large"},
-    {{AS(HOST, FLOAT64)}, "nan", NULL, "no number"},
-    {{AS(HOST, FLOAT64)}, "0x10", NULL, "no number"},
-    {{AS(HOST, FLOAT64)}, " 1", NULL, "no number"},
+    {{AS(HOST, FLOAT64)}, "nan", NULL, "is not a number"},
+    {{AS(HOST, FLOAT64)}, "0x10", NULL, "is not a number"},
+    {{AS(HOST, FLOAT64)}, " 1", NULL, "is not a number"},
     /* text */
     {{{OF_HOST, SPACES(4), .value.cut = TRUE}}, "server1", "serv", "serv"},
     {{{OF_HOST, SPACES(4), .value.cut = TRUE}}, "ab", "ab  ", "ab"},
