@@ -584,12 +584,16 @@ const TideCommand tide_command_run = {
     .summary = "Runs the daemon: reads from Kafka and writes to HBase until it is stopped.",
     .exits =
         {{TIDE_EXIT_OK, "everything was written"},
-         {TIDE_EXIT_DATA, "with --until-end: a message that cannot be used halted a partition, or too many messages "
-                          "became dead letters"},
-         {TIDE_EXIT_UNAVAILABLE, "with startup: fail or --until-end: a topic, table or family is missing"},
+         {TIDE_EXIT_DATA,
+          "with --until-end: a message that cannot be used halted a partition, too many messages became dead letters, "
+          "or HBase refuses a remaining row without naming a cause"},
+         {TIDE_EXIT_UNAVAILABLE,
+          "with startup: fail or --until-end: a topic, table or family is missing, or a server is unreachable for too "
+          "long; with --until-end: a remaining row gets no answer"},
          {TIDE_EXIT_TEMPFAIL,
-          "some messages were left for the next start, another daemon uses the state directory, another member has the "
-          "same kafka.instance, or (with --until-end) other members of the group hold partitions"},
+          "some messages were left for the next start, another daemon uses the state directory or the dead-letter "
+          "file, another member has the same kafka.instance, the Kafka client hangs after the wall clock was set back, "
+          "or (with --until-end) other members of the group hold partitions"},
          {TIDE_EXIT_PERMISSION,
           "with startup: fail or --until-end: Kafka denies this user access to the topics or the group"},
          {TIDE_EXIT_CONFIG,

@@ -459,9 +459,10 @@ const TideCommand tide_command_load = {
     .arguments = "FILE…",
     .summary = "Loads readings from files, without Kafka, as the daemon would write them.",
     .exits = {{TIDE_EXIT_OK, "everything was written, or kept as dead letters"},
-              {TIDE_EXIT_DATA, "a file could not be read to its end, too much was rejected, or nothing was written "
-                               "because everything was rejected or there were no readings"},
-              {TIDE_EXIT_UNAVAILABLE, "no gateway answered within the first minute"},
+              {TIDE_EXIT_DATA,
+               "a file could not be read to its end, too much was rejected, HBase refuses a remaining row without "
+               "naming a cause, or nothing was written because everything was rejected or there were no readings"},
+              {TIDE_EXIT_UNAVAILABLE, "no gateway answered within the first minute, or a remaining row gets no answer"},
               {TIDE_EXIT_TEMPFAIL, "stopped: the same command continues"},
               {TIDE_EXIT_CONFIG}},
     .details =
