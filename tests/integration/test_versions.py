@@ -30,7 +30,7 @@ def noted(checked: str, product: str) -> str:
     notes = []
     for cells in (re.split(r" {2,}", line, maxsplit=3) for line in checked.splitlines()):
         if len(cells) == 4 and cells[0] in CHECKED[product] and (cells[2] != OK or cells[3].startswith("lacks: ")):
-            clauses = [clause for clause in cells[3].split("; ") if "cannot be seen" in clause]
+            clauses = [clause for clause in cells[3].split("; ") if "settings cannot be read" in clause]
             notes.append(clauses[0].split(": ")[0] if clauses else OF_THE_WHEEL.sub("", cells[3]))
     return " and ".join(sorted({note for note in notes if note != "lacks: "})) or OK
 

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-WRITTEN_RATIO = 0.75  # of all shapes; the others are refused, as no field of theirs is plainly the time or the key
+WRITTEN_RATIO = 0.75  # of all shapes; the others are rejected, because no field is clearly the time or the key
 DEVICE_NAMES = ["host", "deviceId", "device", "sensor_id", "serial", "mac", "node", "id", "tag", "station", "meter"]
 ODD_NAMES = ["wagon", "x", "Gerät", "who", "the unit", "bay.no"]  # that nobody knows
 PLACE_NAMES = ["site", "plant", "line", "area", "cell", "customer"]

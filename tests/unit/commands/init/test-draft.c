@@ -303,7 +303,7 @@ TEST("/draft/value-for-a-name")
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
   assert_said(&fixture, TIDE_ERROR_DATA, "'2026-11-23T16:54:27Z' is a time, not the name");
   end(&fixture);
-  /* One that is not plainly the time, since it is long ago and nothing speaks for its name. */
+  /* It is not clearly the time: it is long ago, and its name does not suggest one. */
   fixture.samples = read_samples_as(form, TIDE_BYTES_LITERAL("h1,1426535612045,0.2\nh2,1426535613045,0.3\n"));
   tide_init_draft_begin(&fixture.draft, fixture.samples, NOW_MS);
   g_assert_false(tide_init_draft_guess_time(&fixture.draft, &fixture.error));
