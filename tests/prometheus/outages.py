@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterator, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scenarios"))
+from group_proxy import GroupProxy  # noqa: E402
 from processes import Daemon, Gateway, Kafka  # noqa: E402
 from test_full_disk import LIMITS, DaemonWithoutRoom  # noqa: E402
 
@@ -59,9 +60,9 @@ class World:
             "tables": {"T": {"key": [{"field": "h"}, "#", {"time": "epoch_ms"}], "columns": {"family": "M", "from": "*"}}},
             "service": {"http": self.address}}
 
-    def start(self, kind: type[Daemon] = Daemon) -> None:
+    def start(self, kind: type[Daemon] = Daemon, program: str = "daemon/tidemark", **more: Any) -> None:
         self.n_daemons += 1
-        self.daemon = kind(self.build / "daemon/tidemark", self.config, self.directory, f"daemon{self.n_daemons}", self.directory)
+        self.daemon = kind(self.build / program, self.config, self.directory, f"daemon{self.n_daemons}", self.directory, **more)
 
     def restart(self) -> None:
         """By a signal that nobody can catch."""
@@ -71,6 +72,10 @@ class World:
     def running(self) -> Daemon:
         assert self.daemon
         return self.daemon
+
+    def run(self, *words: str) -> None:
+        """A command that works on the state directory."""
+        subprocess.run([self.build / "daemon/tidemark", *words, "--state-directory", self.directory], check=True, capture_output=True)
 
     def reload(self, **changes: Any) -> None:
         self.running().config_path.write_text(json.dumps({**self.config, **changes}))
@@ -167,6 +172,33 @@ def messages_lost(world: World) -> Iterator[None]:
     world.restart()
 
 
+@outage("TidemarkGroupBeginsAgain", "started as a group whose offsets have expired", "it has begun again")
+def group_begins_again(world: World) -> Iterator[None]:
+    world.config["kafka"]["group"] = "before"
+    yield
+    assert world.running().stop(PATIENCE_S) == 0
+    started = world.directory / "started-groups"
+    started.write_text(started.read_text().replace(" before\n", " g\n"))  # the group that has no offsets
+    world.config["kafka"]["group"] = "g"
+    world.start()
+    yield
+
+
+@outage("TidemarkGroupStranger", "kcat joins the group", "it leaves")
+def group_stranger(world: World) -> Iterator[None]:
+    proxy = GroupProxy(world.kafka.greeting)
+    world.config["kafka"]["brokers"] = proxy.address
+    yield
+    stranger = subprocess.Popen(["kcat", "-b", proxy.address, "-G", "g", "t"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+        stranger.send_signal(signal.SIGTERM)
+        assert stranger.wait(PATIENCE_S) == 0
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
 class LyingProxy(http.server.BaseHTTPRequestHandler):
     """The daemon's metrics, in which messages that were written are missing while `lies`."""
     world: World
@@ -233,6 +265,32 @@ def paused(world: World) -> Iterator[None]:
     world.send_readings(4000, {f"m{i}": 1 for i in range(150)})
     yield
     world.gateway.ask("start")
+
+
+@outage("TidemarkPausedByOperator", "tidemark pause", "tidemark resume")
+def paused_by_operator(world: World) -> Iterator[None]:
+    yield
+    world.run("pause", "--config", str(world.running().config_path))
+    yield
+    world.run("resume")
+
+
+@outage("TidemarkReadingsOverwritten", "two sensors under one key at one time", "their readings have times of their own")
+def readings_overwritten(world: World) -> Iterator[None]:
+    yield
+    world.send([json.dumps({"h": "a", "ts": TIME_MS, "sensor": "in" if i < 20 else "out", "v": i}).encode() for i in range(40)])
+    yield
+    world.send_readings(40, {"sensor": "in"})
+
+
+@outage("TidemarkClockJumped", "the wall clock is set forward by ten minutes", "it stays")
+def clock_jumped(world: World) -> Iterator[None]:
+    clock = world.directory / "clock"
+    clock.write_bytes(bytes(8))
+    world.start(program="tests/fault/tidemark-shifted-clock", clock=clock)
+    yield
+    world.running().set_clock(600)
+    yield
 
 
 @outage("TidemarkDeadLetters", "a message that is no JSON", "no more such come")
