@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""promtool on the alert rules: each alert fires and resolves, has a severity, a summary and a section of the runbook, and
-asks only for metrics that exist. Exit code 77 where there is no promtool.
+"""promtool on the alert rules: each alert fires and resolves, has an outage for `./check --long`, a severity, a summary and a section of
+the runbook, and asks only for metrics that exist. Exit code 77 where there is no promtool.
 
     test_rules.py [ROOT]
 """
@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 from alert_cases import CASES, promtool_tests
+from outages import OUTAGES
 
 ROOT = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
 RULES = ROOT / "config/prometheus/alerts.yaml"
@@ -50,6 +51,9 @@ class Rules(unittest.TestCase):
             json.dump(promtool_tests(str(RULES)), file)
             file.flush()
             self.run_promtool("test", "rules", file.name)
+
+    def test_each_alert_has_an_outage_and_each_outage_an_alert(self):
+        self.assertEqual({name for name, _ in alerts()}, set(OUTAGES))
 
     def test_each_alert_has_a_section_of_the_runbook_and_each_section_an_alert(self):
         runbook = (ROOT / "docs/runbook.md").read_text()
