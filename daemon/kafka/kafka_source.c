@@ -35,7 +35,7 @@ typedef struct SourcePartition {
   gboolean is_ours;
   gboolean is_halted;  /* not to be fetched, although librdkafka may still have it */
   gint64 begin_offset; /* the offset of its last assignment or move */
-  gboolean denied;     /* reported, and not read since */
+  char *denial;        /* owned: reported, and its topic was not read since; NULL: it may be read */
 } SourcePartition;
 
 typedef struct TideKafkaSource {
@@ -48,7 +48,7 @@ typedef struct TideKafkaSource {
   TideKafkaRouse rouse;
   GPtrArray *partitions; /* owned (element-type SourcePartition), by slot; NULL where unknown */
   CacheEntry cache[CACHE_SIZE];
-  guint n_denied;    /* slots */
+  guint n_denied;    /* slots with a denial */
   guint n_unlocated; /* slots */
   guint32 n_looks;   /* in a row that left some unlocated */
   gint64 locate_us;  /* when the next look is due */
@@ -68,6 +68,7 @@ source_partition_free(gpointer data)
   if (its == NULL)
     return;
   g_free(its->topic);
+  g_free(its->denial);
   g_free(its);
 }
 
@@ -210,6 +211,14 @@ set_located(TideKafkaSource *source, SourcePartition *its)
   its->is_unlocated = FALSE;
 }
 
+/* For a partition whose topic is read again, or that is no longer ours. */
+static void
+set_allowed(TideKafkaSource *source, SourcePartition *its)
+{
+  source->n_denied -= its->denial != NULL ? 1 : 0;
+  g_clear_pointer(&its->denial, g_free);
+}
+
 static void
 set_unlocated(TideKafkaSource *source, guint32 slot, gint64 wanted_offset)
 {
@@ -343,6 +352,7 @@ give_up(TideKafkaSource *source, rd_kafka_topic_partition_list_t *partitions)
     if (its != NULL) {
       its->is_ours = FALSE;
       set_located(source, its);
+      set_allowed(source, its);
     }
     if (assigned != NULL && rd_kafka_topic_partition_list_find(assigned, at->topic, at->partition) == NULL)
       rd_kafka_topic_partition_list_del_by_idx(partitions, i);
@@ -412,8 +422,9 @@ report_denied(TideKafkaSource *source, const rd_kafka_message_t *raw, guint32 sl
   g_autofree char *whole = g_strdup_printf("%s (%s)", missing, text);
   if (slot != TIDE_INPUT_NO_SLOT) {
     SourcePartition *its = partition_of(source, slot);
-    source->n_denied += its->denied ? 0 : 1;
-    its->denied = TRUE;
+    set_allowed(source, its);
+    its->denial = g_strdup(whole);
+    source->n_denied++;
   }
   report(source, TIDE_INPUT_TROUBLE_DENIED, slot, whole);
 }
@@ -615,16 +626,28 @@ rouse_client(TideKafkaSource *source)
   report(source, TIDE_INPUT_TROUBLE_FATAL, TIDE_INPUT_NO_SLOT, text);
 }
 
-/* Reports that the partition is readable again after the brokers had denied it. */
+/* A message of @slot shows that its topic may be read: reports its partitions as readable again, and then what is still
+ * denied of other topics, because the first report ends that of all. */
 static void
 recover(TideKafkaSource *source, guint32 slot)
 {
-  SourcePartition *its = partition_of(source, slot);
-  if (!its->denied)
+  const SourcePartition *read = partition_of(source, slot);
+  if (read->denial == NULL)
     return;
-  its->denied = FALSE;
-  source->n_denied--;
-  source->handlers.recovered(slot, source->handlers.data);
+  guint32 denied_slot = TIDE_INPUT_NO_SLOT;
+  for (guint32 i = 0; i < source->partitions->len; i++) {
+    SourcePartition *its = partition_of(source, i);
+    if (its == NULL || its->denial == NULL)
+      continue;
+    if (strcmp(its->topic, read->topic) != 0) {
+      denied_slot = i;
+      continue;
+    }
+    set_allowed(source, its);
+    source->handlers.recovered(i, source->handlers.data);
+  }
+  if (denied_slot != TIDE_INPUT_NO_SLOT)
+    report(source, TIDE_INPUT_TROUBLE_DENIED, denied_slot, partition_of(source, denied_slot)->denial);
 }
 
 static gboolean

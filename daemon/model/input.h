@@ -77,7 +77,8 @@ typedef struct TideInputHandlers {
   void (*revoked)(const guint32 *slots, gsize n_slots, gpointer data);
   /* All messages up to @offset have been delivered. */
   void (*reached_end)(guint32 slot, gint64 offset, gpointer data);
-  /* A partition for which DENIED was reported is read again. */
+  /* A partition for which DENIED was reported may be read again. What is still denied is reported once more after it.
+   */
   void (*recovered)(guint32 slot, gpointer data);
   void (*trouble)(const TideInputReport *report, gpointer data);
   /* The result of any commit of @offset. */

@@ -170,3 +170,23 @@ PIPELINE_TEST("/pipeline-topics/several/C12-denied-topic-is-named-and-read-when-
   pipeline_produce_mixture(fixture, 10);
   pipeline_fixture_finish(fixture, running);
 }
+
+/* One broker has all partitions and denies them with one answer. A message shows that its own topic may be read again,
+ * in all partitions, and nothing about the other topic. */
+PIPELINE_TEST("/pipeline-topics/several/C12-topic-that-is-still-denied-is-named")
+{
+  mock_kafka_create_topic(fixture->kafka, OTHER_TOPIC, 1);
+  produce_to(fixture, OTHER_TOPIC, "host2", 10);
+  RunningPipeline *running = start(fixture, NULL, FIXTURE_TOPIC ", " OTHER_TOPIC);
+  pipeline_fixture_wait_committed_of(fixture, OTHER_TOPIC, 0, 10);
+  running_pipeline_wait_ready(running);
+  mock_kafka_push_errors(fixture->kafka, TIDE_KAFKA_FETCH, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, 1000);
+  running_pipeline_wait_not_ready(running, "may not read topic");
+  mock_kafka_clear_errors(fixture->kafka, TIDE_KAFKA_FETCH);
+  produce_to(fixture, FIXTURE_TOPIC, "host1", 10);
+  pipeline_fixture_wait_committed(fixture, 0, 10);
+  running_pipeline_wait_not_ready(running, "may not read topic '" OTHER_TOPIC "'");
+  produce_to(fixture, OTHER_TOPIC, "host3", 10);
+  running_pipeline_wait_ready(running);
+  running_pipeline_end(running);
+}
