@@ -578,14 +578,18 @@ log_summary(TidePipelineHealth *health, const Totals *totals, const TideLanesSta
   tide_summary_log(&health->summary, &facts, now_us);
 }
 
-/* At least 1 while something is paused, even if the wall clock was set back. */
+/* At least 1 while something is paused, even if the wall clock was set back. A pause without effect does not count: it
+ * would silence the alert on a daemon that makes no progress. */
 static gint64
-oldest_pause_seconds(TidePauseWatch *watch)
+oldest_pause_seconds(const TidePipelineParts *parts)
 {
-  g_autoptr(GPtrArray) pauses = tide_pause_watch_list(watch);
+  g_autoptr(GPtrArray) pauses = tide_pause_watch_list(parts->pause_watch);
   gint64 seconds = 0, now_ms = tide_wall_clock_epoch_ms();
-  for (guint i = 0; i < pauses->len; i++)
-    seconds = MAX(seconds, MAX((now_ms - ((const TideOperatorPause *)pauses->pdata[i])->since_ms) / 1000, 1));
+  for (guint i = 0; i < pauses->len; i++) {
+    const TideOperatorPause *pause = pauses->pdata[i];
+    if (tide_pipeline_parts_pause_has_effect(parts, pause))
+      seconds = MAX(seconds, MAX((now_ms - pause->since_ms) / 1000, 1));
+  }
   return seconds;
 }
 
@@ -602,7 +606,7 @@ tide_pipeline_health_watch(TidePipelineHealth *health, gboolean is_running, gint
   tide_gauge_set(health->probes, lanes.in_flight_probes);
   tide_gauge_set(health->suspended_tables, lanes.suspended_tables);
   watch_regions(health, now_us);
-  tide_gauge_set(health->operator_pause, oldest_pause_seconds(health->parts->pause_watch));
+  tide_gauge_set(health->operator_pause, oldest_pause_seconds(health->parts));
   watch_clock(health, is_running);
   if (!is_running)
     return;

@@ -1,6 +1,7 @@
 #include "service/pipeline_parts.h"
 
 #include "config/tables_mark.h"
+#include "config/topic_pattern.h"
 #include "kafka/kafka_source.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -103,6 +104,35 @@ tide_pipeline_parts_take_changes(TidePipelineParts *parts)
   tide_lanes_set_rows_per_second(parts->lanes, config->limits.rows_per_second);
 }
 
+gboolean
+tide_pipeline_parts_pause_has_effect(const TidePipelineParts *parts, const TideOperatorPause *pause)
+{
+  const TideConfig *config = parts->options.config;
+  if (pause->scope == TIDE_SCOPE_TOPIC)
+    return tide_topic_pattern_any_matches(config->kafka.topics, pause->name);
+  for (guint i = 0; i < config->tables->len && pause->scope == TIDE_SCOPE_TABLE; i++)
+    if (strcmp(((const TideTable *)config->tables->pdata[i])->name, pause->name) == 0)
+      return TRUE;
+  return pause->scope == TIDE_SCOPE_EVERYTHING;
+}
+
+/* All pauses that hold now; NULL: none. (transfer full) */
+static char *
+describe_pauses(const TidePipelineParts *parts)
+{
+  g_autoptr(GPtrArray) pauses = tide_pause_watch_list(parts->pause_watch);
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (guint i = 0; i < pauses->len; i++) {
+    const TideOperatorPause *pause = pauses->pdata[i];
+    g_autofree char *one = tide_operator_pause_describe(pause);
+    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", one);
+    if (!tide_pipeline_parts_pause_has_effect(parts, pause))
+      g_string_append_printf(text, ", without effect, because the configuration has no such %s",
+                             tide_pause_scope_names[pause->scope]);
+  }
+  return pauses->len > 0 ? g_strdup(text->str) : NULL;
+}
+
 void
 tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms)
 {
@@ -114,7 +144,7 @@ tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms)
     const TideTable *table = tables->pdata[i];
     tide_lanes_set_paused(parts->lanes, table, tide_pause_watch_has(parts->pause_watch, TIDE_SCOPE_TABLE, table->name));
   }
-  g_autofree char *text = tide_pause_watch_describe(parts->pause_watch);
+  g_autofree char *text = describe_pauses(parts);
   if (text != NULL)
     tide_log(
         TIDE_LOG_WARNING, "operator-paused",

@@ -58,6 +58,10 @@ void tide_pipeline_parts_clear(TidePipelineParts *parts); /* call when nothing r
 /* Passes a reload's changes of the configuration to the parts that keep copies. Threads: any. */
 void tide_pipeline_parts_take_changes(TidePipelineParts *parts);
 
+/* FALSE if the configuration has no such topic or table: the file of the pauses outlasts configurations. Threads: any.
+ */
+gboolean tide_pipeline_parts_pause_has_effect(const TidePipelineParts *parts, const TideOperatorPause *pause);
+
 /* Pauses and resumes what the operator has, and logs it. Threads: the main one; once a second. */
 void tide_pipeline_parts_watch_pauses(TidePipelineParts *parts, gint64 now_ms);
 

@@ -1,7 +1,6 @@
 #include "service/pipeline_status.h"
 
 #include "config/config_source.h"
-#include "config/topic_pattern.h"
 #include "registry/registry.h"
 #include "service/process_metrics.h"
 #include "util/cgroup_bound.h"
@@ -79,17 +78,12 @@ clear_pause(gpointer data)
   g_free(pause->no_effect);
 }
 
-/* The file of the pauses outlasts configurations. (transfer full); NULL: the pause has an effect */
+/* (transfer full); NULL: the pause has an effect */
 static char *
-why_no_effect(const TideConfig *config, const TideOperatorPause *pause)
+why_no_effect(const TidePipelineParts *parts, const TideOperatorPause *pause)
 {
   const char *scope = tide_pause_scope_names[pause->scope];
-  gboolean is_there =
-      pause->scope == TIDE_SCOPE_EVERYTHING ||
-      (pause->scope == TIDE_SCOPE_TOPIC && tide_topic_pattern_any_matches(config->kafka.topics, pause->name));
-  for (guint i = 0; i < config->tables->len && pause->scope == TIDE_SCOPE_TABLE; i++)
-    is_there |= strcmp(((const TideTable *)config->tables->pdata[i])->name, pause->name) == 0;
-  if (is_there)
+  if (tide_pipeline_parts_pause_has_effect(parts, pause))
     return NULL;
   g_autofree char *name = tide_shell_word(pause->name);
   return g_strdup_printf("the pause has no effect, because the configuration has no such %s; end it with 'tidemark "
@@ -112,7 +106,7 @@ fill_pauses(const TidePipelineParts *parts, TideStatusOperator *shown)
                              .reason = *of->reason != '\0' ? g_strdup(of->reason) : NULL,
                              .since_ms = of->since_ms,
                              .until_ms = of->until_ms,
-                             .no_effect = why_no_effect(parts->options.config, of)};
+                             .no_effect = why_no_effect(parts, of)};
     g_array_append_val(pauses, pause);
     g_autofree char *text = tide_operator_pause_describe(of);
     if (pause.no_effect == NULL)

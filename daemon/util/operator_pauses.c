@@ -264,15 +264,3 @@ tide_pause_watch_list(TidePauseWatch *watch)
   tide_mutex_unlock(&watch->lock);
   return list;
 }
-
-char *
-tide_pause_watch_describe(TidePauseWatch *watch)
-{
-  g_autoptr(GPtrArray) pauses = tide_pause_watch_list(watch);
-  g_autoptr(GString) text = g_string_new(NULL);
-  for (guint i = 0; i < pauses->len; i++) {
-    g_autofree char *pause = tide_operator_pause_describe(pauses->pdata[i]);
-    g_string_append_printf(text, "%s%s", i > 0 ? "; " : "", pause);
-  }
-  return pauses->len > 0 ? g_strdup(text->str) : NULL;
-}

@@ -68,9 +68,6 @@ gboolean tide_pause_watch_has(TidePauseWatch *watch, TidePauseScope scope, const
 /* Those that hold now. (transfer full) (element-type TideOperatorPause) */
 GPtrArray *tide_pause_watch_list(TidePauseWatch *watch);
 
-/* All that hold now in one sentence's beginning; NULL: none. (transfer full) */
-char *tide_pause_watch_describe(TidePauseWatch *watch);
-
 /* "everything", "topic", "table": as status and metrics name them */
 extern const char *const tide_pause_scope_names[TIDE_N_SCOPES];
 

@@ -111,7 +111,8 @@ PIPELINE_TEST("/pause/a-table")
   remove_directory(directory);
 }
 
-/* The file `paused` outlasts configurations: a table of an earlier one delays nothing, and status says so. */
+/* The file `paused` outlasts configurations: a table of an earlier one delays nothing, and status and log say so. The
+ * gauge of pauses would otherwise silence the alert on a daemon without progress. */
 PIPELINE_TEST("/pause/a-table-that-the-configuration-lacks")
 {
   g_autofree char *directory = new_directory(), *path = g_build_filename(directory, "paused", NULL);
@@ -123,6 +124,10 @@ PIPELINE_TEST("/pause/a-table-that-the-configuration-lacks")
       &daemon, "\"no_effect\":\"the pause has no effect, because the configuration has no such table; end it "
                "with 'tidemark resume --table GONE'\"");
   assert_silent(status, "\"limit\":\"paused\"");
+  g_autofree char *metrics =
+      http_client_ask(http_client_connect(status_client_port(&daemon), "127.0.0.1"), "GET /metrics HTTP/1.1\r\n\r\n");
+  assert_prints(metrics, "\ntidemark_operator_pause_seconds 0\n");
+  daemon_process_assert_said(&daemon, ", without effect, because the configuration has no such table; ");
   g_autofree char *resumed = run_pause(&daemon, directory, "resume --table GONE");
   assert_prints(resumed, "table 'GONE' is resumed; it was paused at ");
   g_free(WAIT_STATUS(&daemon, "\"pauses\":[],\"kafka\""));
