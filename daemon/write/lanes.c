@@ -458,7 +458,8 @@ begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now
   tide_pace_add(&tide_lanes_declared_slot_locked(lanes, call->table)->pace, call->n_rows, now_us);
 }
 
-/* Waits until @until_us for a change. Counts the time as given to other processes if only that holds rows back. */
+/* Waits until @until_us for a change. Counts the time as given to other processes if only that holds back a whole call
+ * for this writer, beside those for the other writers that wait. */
 static void
 wait_for_work_locked(TideLanes *lanes, guint32 gateway, gint64 until_us, gint64 now_us)
 {
@@ -466,10 +467,14 @@ wait_for_work_locked(TideLanes *lanes, guint32 gateway, gint64 until_us, gint64 
     tide_cond_wait_until(&lanes->work, &lanes->lock, until_us);
     return;
   }
-  gboolean is_yielding = tide_lanes_next_locked(lanes, TIDE_LANES_ANY_GATEWAY, now_us) != NULL;
+  guint64 call_rows = lanes->call.max_rows;
+  gboolean is_yielding = lanes->waiting_rows >= (lanes->yielding.n_waiting + 1) * call_rows &&
+                         tide_lanes_next_locked(lanes, TIDE_LANES_ANY_GATEWAY, now_us) != NULL;
+  lanes->yielding.n_waiting += is_yielding ? 1 : 0;
   tide_cond_wait_until(&lanes->work, &lanes->lock, MIN(until_us, yields_until_us_locked(lanes, gateway, now_us)));
   gint64 woken_us = tide_now_us();
   guint64 waited_us = is_yielding ? (guint64)(woken_us - now_us) : 0;
+  lanes->yielding.n_waiting -= is_yielding ? 1 : 0;
   lanes->yielding.waited_us += waited_us;
   tide_rate_add(&lanes->yielding.recent_us, waited_us, woken_us);
 }

@@ -162,7 +162,7 @@ typedef struct TideLanesState {
 
 TideLanesState tide_lanes_state(TideLanes *lanes);
 
-/* The part of the writers' time that a process which yields did not give to others while its rows waited. 1: all */
+/* The part of the writers' time that a process which yields did not give to others while its calls waited. 1: all */
 typedef struct TideSpeedShare {
   double recent;  /* over the last seconds */
   double overall; /* since the first call */

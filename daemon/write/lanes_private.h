@@ -113,7 +113,8 @@ struct TideLanes {
   gint64 last_ok_us;
   struct {             /* to other processes */
     gint64 begin_us;   /* first call; 0: none yet */
-    guint64 waited_us; /* writers with rows, all together */
+    guint32 n_waiting; /* writers that wait now, and would have a whole call */
+    guint64 waited_us; /* these, all together */
     TideRate recent_us;
   } yielding;
   LaneQueue *hot[TIDE_LANES_HOT]; /* owned references: the lanes with most rows, as far as known; NULL: none */

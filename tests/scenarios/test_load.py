@@ -156,7 +156,7 @@ class Load(LoadCase):
             said = self.load(*option, path)
             self.gateway.ask("clear")
             self.assert_loaded(range(3000))
-            share = re.search(r"[\d,]+/s\nyielded to other programs that write to HBase: \d\d? % of full speed\n", said)
+            share = re.search(r"[\d,]+/s\nyielding: \d\d? % of full speed; --full-speed turns it off\n", said)
             self.assertEqual(share is None, bool(option), said)
 
     def test_other_keys_other_marks(self) -> None:

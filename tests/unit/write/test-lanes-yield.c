@@ -163,6 +163,35 @@ test_speed_share_is_of_the_time_that_rows_waited(Fixture *fixture, gconstpointer
   (void)count_completed(fixture);
 }
 
+static void
+wait_in_vain(gpointer data)
+{
+  TideCall call;
+  gint64 until_us = tide_now_us() + 100 * TIDE_US_PER_MS;
+  g_assert_cmpint(tide_lanes_take(data, 0, until_us, &call), ==, TIDE_TAKE_NOTHING);
+}
+
+/* A load whose files are read slowly, as by --rate, has idle writers, which yielding does not hold back. */
+static void
+test_speed_share_leaves_out_writers_without_a_call(Fixture *fixture, gconstpointer data)
+{
+  TideLane *lane = lane_of(fixture, 0, "", "");
+  TideCall call;
+  TideThread *threads[WRITERS - 1];
+  submit_calls(fixture, lane, 2);
+  g_assert_true(take_through(fixture, 0, &call));
+  for (guint i = 0; i < WRITERS - 1; i++)
+    threads[i] = tide_thread_start("writer", wait_in_vain, fixture->lanes);
+  for (guint i = 0; i < WRITERS - 1; i++)
+    tide_thread_join(threads[i]);
+  TideSpeedShare share = tide_lanes_speed_share(fixture->lanes, tide_now_us());
+  g_assert_cmpfloat(share.overall, <, 1);
+  g_assert_cmpfloat(share.overall, >=, 1 - 1.0 / WRITERS); /* a single call waited */
+  finish(fixture, &call, TIDE_OUTCOME_OK, 0);
+  tide_lane_unref(lane);
+  (void)count_completed(fixture);
+}
+
 typedef struct Writer {
   TideLanes *lanes;
   guint32 gateway;
@@ -226,6 +255,7 @@ main(int argc, char **argv)
   ADD("/lanes-yield/other-failures-hold-no-call-back", test_other_failures_hold_no_call_back);
   ADD("/lanes-yield/closed-table-is-forgotten", test_closed_table_is_forgotten);
   ADD("/lanes-yield/speed-share-is-of-the-time-that-rows-waited", test_speed_share_is_of_the_time_that_rows_waited);
+  ADD("/lanes-yield/speed-share-leaves-out-writers-without-a-call", test_speed_share_leaves_out_writers_without_a_call);
   ADD("/lanes-yield/end-of-a-call-wakes-the-writer-of-its-gateway", test_end_of_a_call_wakes_the_writer_of_its_gateway);
   return g_test_run();
 }
