@@ -345,12 +345,13 @@ FIXTURE_TEST("/rollup/marks-that-cannot-be-read-end-it")
   assert_prints(done.errors, "remove it to start again");
 }
 
-/* Starts one whose last range HBase refuses for ever, and ends it by @signal_number once it has begun with that. */
+/* Starts one whose rows that begin with @refused HBase refuses for ever, and ends it by @signal_number once it has sent
+ * such rows. */
 static int
-end_in_the_middle(Fixture *fixture, int signal_number)
+end_in_the_middle(Fixture *fixture, const char *refused, int signal_number)
 {
   TideScriptedFault fault = {
-      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = TIDE_BYTES_LITERAL("24")};
+      .kind = TIDE_FAULT_IO_ERROR, .call = TIDE_CALL_PUT_MULTIPLE, .row_prefix = tide_bytes_of_string(refused)};
   guint id = scripted_gateway_add_fault(fixture->gateway, &fault);
   g_autoptr(GError) error = NULL;
   g_autoptr(GSubprocess) process = g_subprocess_new(
@@ -367,10 +368,25 @@ end_in_the_middle(Fixture *fixture, int signal_number)
 /* What was acknowledged is kept. */
 FIXTURE_TEST("/rollup/a-stop-ends-it-and-it-goes-on")
 {
-  g_assert_cmpint(end_in_the_middle(fixture, SIGTERM), ==, 75);
+  g_assert_cmpint(end_in_the_middle(fixture, "24", SIGTERM), ==, 75);
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpint(done.exit_code, ==, 0);
   assert_prints(done.output, "continuing an interrupted run");
+  assert_rolled_up(fixture, "SENSOR_20170726");
+}
+
+/* The mark is a row within a region: it is neither copied nor counted a second time, and nothing behind it is left out.
+ */
+FIXTURE_TEST("/rollup/a-stop-within-a-region-and-it-goes-on")
+{
+  g_assert_cmpint(end_in_the_middle(fixture, "23", SIGTERM), ==, 75);
+  guint n_rows = scripted_gateway_row_count(fixture->gateway, "SENSOR_20170726");
+  g_assert_cmpuint(n_rows, >, 100); /* more than the first region */
+  g_assert_cmpuint(n_rows, <, 2400);
+  g_auto(ProgramDone) done = roll_up(fixture, "");
+  g_assert_cmpint(done.exit_code, ==, 0);
+  assert_prints(done.output, "continuing an interrupted run");
+  assert_prints(done.output, "verified: HBase holds 2,500 rows, 10,000 cells");
   assert_rolled_up(fixture, "SENSOR_20170726");
 }
 
@@ -378,7 +394,7 @@ FIXTURE_TEST("/rollup/a-stop-ends-it-and-it-goes-on")
 FIXTURE_TEST("/rollup/a-kill-at-the-start-leaves-marks")
 {
   scripted_gateway_create_table(fixture->gateway, "SENSOR_20170726", "M", NULL);
-  g_assert_cmpint(end_in_the_middle(fixture, SIGKILL), ==, 128 + SIGKILL);
+  g_assert_cmpint(end_in_the_middle(fixture, "24", SIGKILL), ==, 128 + SIGKILL);
   g_assert_cmpuint(scripted_gateway_row_count(fixture->gateway, "SENSOR_20170726"), >, 0);
   g_auto(ProgramDone) done = roll_up(fixture, "");
   g_assert_cmpint(done.exit_code, ==, 0);
