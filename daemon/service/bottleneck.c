@@ -77,9 +77,14 @@ judge_start(const TideBottleneckFacts *facts, TideBottleneckVerdict *verdict)
   static const char not_usable[] = "no gateway is usable: "; /* start of the reason, removed because it would be
                                                               * repeated */
   const char *reason = facts->reason != NULL ? facts->reason : "the reason is not known yet";
-  if (facts->gateways_up == 0)
-    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s; " CHECK_HBASE,
-                 g_str_has_prefix(reason, not_usable) ? reason + strlen(not_usable) : reason);
+  if (facts->gateways_up == 0) {
+    /* Once it has started, the reason can be another one, such as a missing topic. */
+    if (g_str_has_prefix(reason, not_usable))
+      reason += strlen(not_usable);
+    else if (facts->is_running)
+      reason = facts->gateway_trouble != NULL ? facts->gateway_trouble : "the reason is not known yet";
+    return found(verdict, TIDE_LIMIT_GATEWAY, "no gateway is up: %s; " CHECK_HBASE, reason);
+  }
   if (!facts->is_running)
     return found(verdict, TIDE_LIMIT_REGION, "waiting for the tables: %s; " CHECK_HBASE, reason);
   if (!facts->brokers_answer)

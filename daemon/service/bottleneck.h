@@ -60,6 +60,7 @@ typedef struct TideBottleneckFacts {
   /* gateways and writers */
   gint64 gateways;
   gint64 gateways_up;
+  const char *gateway_trouble; /* why the first gateway that is not up is not */
   const char *slow_gateway;    /* takes several times as long per row as the fastest */
   const char *slowest_gateway; /* of those measured */
   double slowest_call_seconds;

@@ -262,6 +262,8 @@ add_lists(TideBottleneckFacts *facts, const TideStatus *status)
   for (guint i = 0; (gateway = ITEM(status->gateways, TideGatewayView, i)) != NULL; i++) {
     facts->gateways++;
     facts->gateways_up += strcmp(gateway->state, "up") == 0 ? 1 : 0;
+    if (facts->gateway_trouble == NULL)
+      facts->gateway_trouble = gateway->error_text;
     if (gateway->is_slow)
       facts->slow_gateway = gateway->name;
     if (gateway->call_seconds > facts->slowest_call_seconds) {

@@ -205,6 +205,23 @@ PIPELINE_TEST("/status/what-is-well-is-shown")
   daemon_process_stop(&daemon);
 }
 
+/* The daemon is not ready for the topic's sake; that a gateway went away later has a cause of its own. */
+PIPELINE_TEST("/status/a-missing-topic-is-no-cause-of-a-gateway-that-is-down")
+{
+  mock_kafka_set_topic_error(fixture->kafka, "absent", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  g_auto(DaemonProcess) daemon = daemon_process_start(
+      fixture, &(DaemonProcessOptions){.gateways = 1,
+                                       .yaml = "service: { http: \"127.0.0.1:0\", log_format: text }\n",
+                                       .topics = "metrics, absent"});
+  g_free(WAIT_STATUS(&daemon, "\"stage\":\"running\"", "\"reason\":\"the topic 'absent' does not exist: "));
+  scripted_gateway_kill(fixture->gateways[0]);
+  g_autofree char *document = WAIT_STATUS(&daemon, "\"why\":\"no gateway is up: ", "\"state\":\"down\",");
+  const char *why = strstr(document, "\"why\":\"no gateway is up: ");
+  g_assert_true(g_strstr_len(why, strchr(why, '}') - why, scripted_gateway_endpoint(fixture->gateways[0])) != NULL);
+  g_assert_null(g_strstr_len(why, strchr(why, '}') - why, "absent"));
+  daemon_process_stop(&daemon);
+}
+
 /* Nobody knows anything yet, and nothing waits for it. */
 PIPELINE_TEST("/status/trouble-is-told")
 {

@@ -210,10 +210,15 @@ TEST("/bottleneck/a-gateway")
   facts.called_region = "the region of 'T' from 'k'";
   assert_limit(&facts, TIDE_LIMIT_GATEWAY, "3.0 s; all rows in calls are for the region of 'T' from 'k', while others");
   facts.gateways_up = 0;
-  facts.reason = "refused";
-  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
   facts.reason = "no gateway is usable: refused";
-  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused");
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused;");
+  facts.reason = "the topic 'metrics' does not exist"; /* which is another matter */
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: the reason is not known yet;");
+  facts.gateway_trouble = "'gw1:9090' is silent";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: 'gw1:9090' is silent;");
+  facts.is_running = FALSE;
+  facts.reason = "refused";
+  assert_limit(&facts, TIDE_LIMIT_GATEWAY, "no gateway is up: refused;");
 }
 
 /* Whether anything waits for the slow one. */
