@@ -205,6 +205,25 @@ PIPELINE_TEST("/status/what-is-well-is-shown")
   daemon_process_stop(&daemon);
 }
 
+/* Only a load yields: while a call of a table has no answer, a daemon sends another to the same gateway. */
+PIPELINE_TEST("/status/a-daemon-does-not-yield")
+{
+  g_auto(DaemonProcess) daemon = start_daemon(fixture, "");
+  g_free(WAIT_STATUS(&daemon, "\"ready\":true"));
+  TideScriptedFault fault = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_PUT_MULTIPLE, .table = "METRIC"};
+  guint id = scripted_gateway_add_fault(fixture->gateways[0], &fault);
+  static const char *const hosts[] = {"host0", "host9"}; /* in different regions */
+  for (guint i = 0; i < G_N_ELEMENTS(hosts); i++) {
+    pipeline_fixture_produce(fixture, (gint32)i, hosts[i], 1785069296000, "1");
+    pipeline_fixture_flush(fixture);
+    g_assert_true(scripted_gateway_wait_fault_hits(fixture->gateways[0], id, i + 1, pipeline_fixture_deadline_us()));
+  }
+  g_free(WAIT_STATUS(&daemon, "\"waiting_rows\":0,\"in_flight_rows\":2,"));
+  scripted_gateway_clear_fault(fixture->gateways[0], id);
+  pipeline_fixture_wait_all_committed(fixture);
+  daemon_process_stop(&daemon);
+}
+
 /* The daemon is not ready for the topic's sake; that a gateway went away later has a cause of its own. */
 PIPELINE_TEST("/status/a-missing-topic-is-no-cause-of-a-gateway-that-is-down")
 {
