@@ -239,8 +239,8 @@ show_progress(Load *load, gint64 now_us)
   tide_progress_update(&load->progress, counts.n_done, now_us);
 }
 
-/* Explains why the load has not ended: a latest value whose call may have been sent by an earlier run, or twice, is
- * written again once no such call can take effect any more. */
+/* Explains why the load has not ended: a value whose call may have been sent by an earlier run, or twice, is written
+ * again once no such call can take effect any more. */
 static void
 report_settling(Load *load, gint64 now_us)
 {
@@ -255,10 +255,9 @@ report_settling(Load *load, gint64 now_us)
     return;
   load->quiet_is_told = TRUE;
   g_autofree char *settle = tide_age_text(load->config->hbase.settle_ms);
-  tide_say("tidemark load: everything is written; waiting up to %s (hbase.uncertain_timeout) to write some latest "
-           "values again, "
-           "while calls of an earlier run, or interrupted ones, could still change them; it can be stopped: the same "
-           "command does this later",
+  tide_say("tidemark load: everything is written; waiting up to %s (hbase.uncertain_timeout) to write some "
+           "values again, while calls of an earlier run, or interrupted ones, could still change them; it can be "
+           "stopped: the same command does this later",
            settle);
 }
 
