@@ -380,7 +380,7 @@ FIXTURE_TEST("/rollup/a-stop-ends-it-and-it-goes-on")
 FIXTURE_TEST("/rollup/a-stop-within-a-region-and-it-goes-on")
 {
   g_assert_cmpint(end_in_the_middle(fixture, "23", SIGTERM), ==, 75);
-  guint n_rows = scripted_gateway_row_count(fixture->gateway, "SENSOR_20170726");
+  guint n_rows = (guint)scripted_gateway_row_count(fixture->gateway, "SENSOR_20170726");
   g_assert_cmpuint(n_rows, >, 100); /* more than the first region */
   g_assert_cmpuint(n_rows, <, 2400);
   g_auto(ProgramDone) done = roll_up(fixture, "");
