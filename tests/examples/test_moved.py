@@ -268,7 +268,7 @@ class Declared(Moving):
                                  (b"a,b\n1,2\n", ["-f", "csv"], "a cell without 'timestamp_ms' or 'value'"),
                                  (self.old.run("scan", "RECORD", "-f", "csv", "--column", "speed"), ["-f", "csv"], "a cell without"),
                                  (self.old.run("scan", "MADE", "-f", "json", "--raw"), ["-f", "json"], "missing_field"),
-                                 (self.scan("MADE"), ["--keep-keys"], "the table's declared key did not make the row")):
+                                 (self.scan("MADE"), ["--keep-keys"], "the table's declared key did not produce the row")):
             with self.subTest(why):
                 self.assertIn(why, self.refused(DECLARED, "RECORD", rows, *words))
 

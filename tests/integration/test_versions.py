@@ -19,7 +19,7 @@ from version_table import OK, VersionTable
 N_READINGS = 2000
 
 # The lines of `check` that are about a product.
-CHECKED = {"HBase": ("gateway", "table"), "Kafka": ("brokers", "topic", "dead_letters"), "librdkafka": ("librdkafka",)}
+CHECKED = {"HBase": ("gateway", "table"), "Kafka": ("brokers", "topic"), "librdkafka": ("librdkafka",)}
 
 # What only the wheel's build lacks, not the version.
 OF_THE_WHEEL = re.compile(r"GSSAPI(; )?")
