@@ -56,6 +56,7 @@ RUN_AS = [
     ("tidemark bench ", "tidemark bench --readings 3000 --runs 1 "),
     ("--forget", "--forget --yes"),
     ("scan LANES", "scan -c more.yaml LANES"),
+    ("--scanned METRIC_NEW", "--scanned METRIC"),  # new.yaml is a copy of tidemark.yaml
     ("tidemark rollup", "tidemark rollup -c more.yaml"),
     ("tidemark pause ", "tidemark pause --state-directory . "),  # the unit's need not be on this machine
     ("tidemark resume", "tidemark resume --state-directory ."),
