@@ -89,6 +89,7 @@ SCREENS = {
     ("docs/connections.md", "[thrift]"): "stunnel's configuration; tests/integration starts one with it",
     ("docs/configuration.md", "[Service]"): "a line of a unit; tests/systemd starts a unit with one",
     ("docs/connections.md", "[libdefaults]"): "of Kerberos' library",
+    ("docs/connections.md", "[Service]"): "a line of a unit; tests/integration/test_library_upgrade.py sets the same variable",
     ("docs/other-programs.md", '{"host"'): "readings that tests/integration/test_other_programs.py sends",
     ("docs/other-programs.md", "server1 1426535612045"): "tests/integration/test_other_programs.py compares it with what the programs print",
     ("docs/other-programs.md", "val configuration"): "Spark is several times larger than all that the tests use",
