@@ -48,7 +48,8 @@ ENDS_WITH = {
 RUN_AS = [
     ("tidemark init messages.jsonl -c tidemark.yaml", "tidemark init -c made.yaml messages.jsonl"),  # it writes over none
     ("-o -100 -e -q | tidemark init -c tidemark.yaml", "-o -20 -e -q | tidemark init -c piped.yaml"),
-    ("tidemark init messages.jsonl -c /etc/tidemark/tidemark.yaml", "tidemark init -c unit.yaml messages.jsonl"),
+    ("tidemark init -c /etc/tidemark/tidemark.yaml --from-topic -b KAFKA:9092 -t TOPIC --gateways HBASE:9090",
+     "tidemark init -c unit.yaml --from-topic -b 127.0.0.1:9092 -t metrics --gateways 127.0.0.1:9090"),
     ("tidemark init messages.jsonl", "tidemark init -c plain.yaml messages.jsonl"),
     ("tidemark init --from-topic -b KAFKA:9092 -t TOPIC --gateways HBASE:9090",
      "tidemark init -c first.yaml --from-topic -b 127.0.0.1:9092 -t metrics --gateways 127.0.0.1:9090"),
@@ -56,6 +57,7 @@ RUN_AS = [
     ("tidemark bench ", "tidemark bench --readings 3000 --runs 1 "),
     ("--forget", "--forget --yes"),
     ("scan LANES", "scan -c more.yaml LANES"),
+    ("--file /var/lib/tidemark/dead-letters.jsonl", "--file dead-letters.jsonl"),
     ("--scanned METRIC_NEW", "--scanned METRIC"),  # new.yaml is a copy of tidemark.yaml
     ("tidemark rollup", "tidemark rollup -c more.yaml"),
     ("tidemark pause ", "tidemark pause --state-directory . "),  # the unit's need not be on this machine
@@ -74,7 +76,7 @@ SAME_EVERYWHERE = ("tidemark bench --plan ",)
 SCREENS = {
     ("docs/check.md", "tidemark.yaml: 2 tables"): "a place with problems that this scene does not have",
     ("docs/bench.md", "STAGE "): "times of a machine",
-    ("docs/operate.md", "tidemark 0.1.0, up for"): "a gateway that is slow; tests/unit/service/test-service.c holds the words",
+    ("docs/operate.md", "tidemark 0.2.0, up for"): "a gateway that is slow; tests/unit/service/test-service.c holds the words",
     ("docs/operate.md", "GATEWAY "): "a gateway that is slow",
     ("docs/operate.md", "Hot region "): "a region that is hot; tests/prometheus/test_questions.py holds it",
     ("docs/operate.md", "REGION OF "): "a region that fails; tests/fault/program/test-status.c holds it",
