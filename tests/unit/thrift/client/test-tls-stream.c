@@ -375,7 +375,7 @@ TEST("/tls-stream/dripping-handshake-times-out")
   gint64 now_us = tide_now_us();
   tide_connection_begin_call(transport, now_us, now_us + SHORT_MS * TIDE_US_PER_MS);
   g_assert_false(tide_connection_connect(transport, &error));
-  assert_says(error, TIDE_ERROR_CONNECT, "did not answer within");
+  assert_says(error, TIDE_ERROR_CONNECT, " answer within"); /* or not even TCP's part was done in time */
   g_assert_cmpint(tide_now_us() - now_us, <, GENEROUS_MS * TIDE_US_PER_MS);
 }
 
