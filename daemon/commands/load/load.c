@@ -36,7 +36,7 @@ typedef struct LoadOptions {
   int format; /* index in row_formats */
   gboolean keep_keys;
   guint64 rate_per_s;
-  gboolean full_speed;
+  gboolean yields;
   gboolean dry_run;
   gboolean again;
 } LoadOptions;
@@ -325,7 +325,7 @@ run_pipeline(Load *load, int *ret_stop_code, GError **error)
   TidePipelineOptions options = {.config = load->config,
                                  .metrics = load->metrics,
                                  .until_end = TRUE,
-                                 .yields = !load->options->full_speed,
+                                 .yields = load->options->yields,
                                  .open_input = open_input,
                                  .find_original = find_original,
                                  .input_data = load};
@@ -443,8 +443,8 @@ static const TideOption load_options[] = {
      "keep the printed keys of such rows, instead of building them from the fields"},
     {"rate", "N", TIDE_COUNT(LoadOptions, rate_per_s), "maximum number of messages per second (no limit)", .min = 1,
      .max = 100000000},
-    {"full-speed", NULL, TIDE_FLAG(LoadOptions, full_speed),
-     "do not yield to a daemon or other programs that write to HBase at the same time"},
+    {"yield", NULL, TIDE_FLAG(LoadOptions, yields),
+     "yield to a daemon or other programs that write to HBase at the same time"},
     {"dry-run", NULL, TIDE_FLAG(LoadOptions, dry_run), "write nothing; count rows by table, and rejections by reason"},
     {"again", NULL, TIDE_FLAG(LoadOptions, again), "load files from the beginning, regardless of their marks"},
     {"dead-letters", "FILE", TIDE_TEXT(LoadOptions, dead_letters),

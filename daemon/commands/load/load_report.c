@@ -194,7 +194,7 @@ print_files(const TideLoadResult *result)
   if (n_before < n_files)
     printf("%u of %s loaded: %s in %s, %s/s\n", n_loaded, new, messages, took, rate);
   if (result->speed_share < FULL_SPEED_SHARE)
-    printf("yielding: %d %% of full speed; --full-speed turns it off\n", (int)(100 * result->speed_share));
+    printf("yielding: %d %% of full speed\n", (int)(100 * result->speed_share));
 }
 
 /* Reports that a completed load has written nothing, which is hardly intended. */

@@ -35,8 +35,8 @@ FILES = 4
 READINGS_BESIDE = 4_000_000
 READINGS_ALONE = 1_600_000
 
-FULL_SPEED = ("--full-speed",)
-YIELDING: tuple[str, ...] = ()
+FULL_SPEED: tuple[str, ...] = ()
+YIELDING = ("--yield",)
 
 
 @dataclass(frozen=True)
@@ -62,19 +62,19 @@ def _gateway_options(servers: int) -> list[str]:
 
 def _beside_live(bench: Bench, report: Report) -> None:
     files = _files(bench, READINGS_BESIDE // (4 if bench.quick else 1))
-    loads: dict[str, Optional[Sequence[str]]] = {"live alone": None, "with load --full-speed": FULL_SPEED, "with load": YIELDING}
+    loads: dict[str, Optional[Sequence[str]]] = {"live alone": None, "with load": FULL_SPEED, "with load --yield": YIELDING}
     runs: dict[str, list[Beside]] = {name: [] for name in loads}
     for _ in range(bench.runs):
         turn = bench.turns.run(lambda: {name: _turn(bench, files, options) for name, options in loads.items()})
         for name, beside in turn.items():
             runs[name].append(beside)
     alone, full, yielding = runs.values()
-    for name, ones, at_most in (("load --full-speed", full, None), ("load", yielding, 2)):
+    for name, ones, at_most in (("load", full, None), ("load --yield", yielding, 2)):
         report.ratio(f"p99 of live calls with {name} / alone", [a.calls_p99_ms / b.calls_p99_ms for a, b in zip(ones, alone)],
                      at_most=at_most)
         report.ratio(f"p99 of live readings with {name} / alone",
                      [a.live.percentile_ms(0.99) / b.live.percentile_ms(0.99) for a, b in zip(ones, alone)], at_most=at_most)
-    report.ratio("rows/s beside live readings, load / load --full-speed",
+    report.ratio("rows/s beside live readings, load --yield / load",
                  [a.load_rows_per_s / b.load_rows_per_s for a, b in zip(yielding, full)])
     report.table(f"{LIVE_RATE} live readings/s, {LIVE_SHARE:.0%} of {SERVERS} servers; {CALL_MS} ms for a call and "
                  f"{1e6 / ROWS_PER_SECOND:.0f} us for a row",
@@ -130,7 +130,7 @@ def _alone(bench: Bench, report: Report) -> None:
                 turn = bench.turns.run(lambda: {options: _rows_per_s(bench, gateway.address, files, options) for options in rates})
             for options, rate in turn.items():
                 rates[options].append(rate)
-        report.ratio(f"rows/s of a load alone, load / load --full-speed, {servers} servers",
+        report.ratio(f"rows/s of a load alone, load --yield / load, {servers} servers",
                      [a / b for a, b in zip(rates[YIELDING], rates[FULL_SPEED])], at_least=0.95)
 
 
