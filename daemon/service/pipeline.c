@@ -359,10 +359,10 @@ tide_pipeline_has_too_many_dead_letters(TidePipeline *pipeline)
   return tide_dead_letter_queue_has_too_many_racy(pipeline->parts.dead_letters);
 }
 
-TideSpeedShare
-tide_pipeline_speed_share(TidePipeline *pipeline)
+TideWaitingShare
+tide_pipeline_waiting_share(TidePipeline *pipeline)
 {
-  return tide_lanes_speed_share(pipeline->parts.lanes, tide_now_us());
+  return tide_lanes_waiting_share(pipeline->parts.lanes, tide_now_us());
 }
 
 void

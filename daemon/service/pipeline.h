@@ -49,8 +49,8 @@ void tide_pipeline_watch(TidePipeline *pipeline, gint64 now_us);
 /* TRUE if no more dead letters are stored, because there were too many. Threads: any. */
 gboolean tide_pipeline_has_too_many_dead_letters(TidePipeline *pipeline);
 
-/* How much of its speed the pipeline keeps beside others, with the option yields. Threads: any. */
-TideSpeedShare tide_pipeline_speed_share(TidePipeline *pipeline);
+/* How much of their time the writers leave to other programs, with the option yields. Threads: any. */
+TideWaitingShare tide_pipeline_waiting_share(TidePipeline *pipeline);
 
 /* Why the pipeline could not start. Valid after TIDE_STAGE_FAILED; borrowed. */
 const GError *tide_pipeline_failure(TidePipeline *pipeline);

@@ -162,13 +162,13 @@ typedef struct TideLanesState {
 
 TideLanesState tide_lanes_state(TideLanes *lanes);
 
-/* The part of the writers' time that a process which yields did not give to others while its calls waited. 1: all */
-typedef struct TideSpeedShare {
+/* The part of the writers' time in which a call was ready and waited, since this process yields. 0: never */
+typedef struct TideWaitingShare {
   double recent;  /* over the last seconds */
   double overall; /* since the first call */
-} TideSpeedShare;
+} TideWaitingShare;
 
-TideSpeedShare tide_lanes_speed_share(TideLanes *lanes, gint64 now_us);
+TideWaitingShare tide_lanes_waiting_share(TideLanes *lanes, gint64 now_us);
 
 /* Load of one lane, or of a table with all its lanes. */
 typedef struct TideLoad {

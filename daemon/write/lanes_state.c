@@ -192,17 +192,17 @@ tide_lanes_state(TideLanes *lanes)
   return state;
 }
 
-TideSpeedShare
-tide_lanes_speed_share(TideLanes *lanes, gint64 now_us)
+TideWaitingShare
+tide_lanes_waiting_share(TideLanes *lanes, gint64 now_us)
 {
-  TideSpeedShare share = {.recent = 1, .overall = 1};
+  TideWaitingShare share = {0};
   tide_mutex_lock(&lanes->lock);
   double writers_us = (double)lanes->options.n_writers * (double)(now_us - lanes->yielding.begin_us);
   if (lanes->options.yield_gateways > 0 && lanes->yielding.begin_us > 0 && writers_us > 0) {
     double recent_us = tide_rate_a_second(lanes->yielding.recent_us, now_us) / lanes->options.n_writers;
     gboolean is_young = now_us - lanes->yielding.begin_us < 2 * TIDE_RATE_WINDOW_US;
-    share.overall = CLAMP(1 - (double)lanes->yielding.waited_us / writers_us, 0, 1);
-    share.recent = is_young ? share.overall : CLAMP(1 - recent_us / TIDE_US_PER_S, 0, 1);
+    share.overall = MIN((double)lanes->yielding.waited_us / writers_us, 1);
+    share.recent = is_young ? share.overall : MIN(recent_us / TIDE_US_PER_S, 1);
   }
   tide_mutex_unlock(&lanes->lock);
   return share;

@@ -5,14 +5,19 @@
  * at a quarter, a call of 20 ms is followed by a pause of 60 ms. It begins at one and stays between a sixteenth and the
  * number of writers.
  *
- * Rounds. Four calls that began in a round are judged together, since the time of one call is chance. If they took
- * a third longer than the base, the bound shrinks as much as they were slower; a call that HBase refused for the
- * moment, or left without an answer, halves it at once. Otherwise it grows by a quarter of a call, or by a quarter
- * below one. Calls from before the last change show nothing about it.
+ * Base. It is what sixteen calls take while this process has none in flight half of the time: what others meet without
+ * it. It is measured at the beginning and every minute, because others' load changes. Even if it contains others' load,
+ * their calls take about a quarter longer than without this process.
  *
- * Base. It is what calls take while this process has none in flight half of the time: what others meet without it. It
- * is measured at the beginning and every minute, because others' load changes; a faster round replaces it meanwhile.
- * Even if it contains others' load, their calls take about a third longer than without this process.
+ * Rounds. Eight calls that began in a round are judged together, since the time of one call is chance. They are slow if
+ * they take a quarter longer than the base, and longer than the calls of the base differ by chance. After two slow
+ * rounds in a row, the bound shrinks as much as the second was slower, and stays below where it was until the next
+ * base: each attempt to return there would make others wait. A call that HBase refused for the moment, or left without
+ * an answer, halves it at once. Otherwise each round lets it grow by a quarter of a call, or by a quarter below one.
+ * Calls from before the last change show nothing about it.
+ *
+ * Times are compared by their logarithms: a call that waits for a collection of garbage takes twenty times as long as
+ * others, and must not decide for all.
  *
  * Sizes. A call of more rows than those of the base may take longer in proportion; one of fewer rows may take as long
  * as they, since the cost of a call may not depend on its rows at all. */
@@ -22,20 +27,26 @@
 
 G_BEGIN_DECLS
 
+/* Of acknowledged calls: the logarithms of their times in us. */
+typedef struct TideYieldTimes {
+  guint32 n_calls;
+  guint64 n_rows;
+  double sum;
+  double sum_of_squares;
+} TideYieldTimes;
+
 typedef struct TideYield {
-  double bound; /* calls in flight */
+  double bound;   /* calls in flight */
+  double ceiling; /* of the bound, until the next base */
   guint32 max_calls;
   guint32 n_in_flight;
   gint64 not_before_us; /* end of the pause */
-  /* The base: an average call; of 0 us: it is being measured. */
-  double base_us;
-  double base_rows;
-  gint64 measured_us; /* when its measurement last ended */
-  /* The current round. */
-  gint64 round_us; /* its beginning */
-  guint32 n_calls; /* ended, of those that began in it */
-  gint64 calls_us;
-  guint64 calls_rows;
+  TideYieldTimes base;
+  gboolean is_measured; /* the base is complete */
+  gint64 measured_us;   /* when */
+  TideYieldTimes round; /* the current one */
+  gint64 round_us;      /* its beginning */
+  gboolean was_slow;    /* the one before it */
 } TideYield;
 
 typedef struct TideYieldCall {

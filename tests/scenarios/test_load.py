@@ -152,11 +152,11 @@ class Load(LoadCase):
         self.changes = {"batch": {"max_rows": 50}}
         for name, option in (("a.jsonl", ["--yield"]), ("b.jsonl", [])):
             path = self.write(name, lines(0, 3000))
-            self.gateway.ask("fault", "none", "call=putMultiple", "table=METRIC", "skip-calls=12", "max-hits=6", "delay-reply-ms=100")
+            self.gateway.ask("fault", "none", "call=putMultiple", "table=METRIC", "skip-calls=30", "max-hits=6", "delay-reply-ms=100")
             said = self.load(*option, path)
             self.gateway.ask("clear")
             self.assert_loaded(range(3000))
-            share = re.search(r"[\d,]+/s\nyielding: \d\d? % of full speed\n", said)
+            share = re.search(r"[\d,]+/s\nyielding: writers waited \d\d? % of the time\n", said)
             self.assertEqual(share is not None, bool(option), said)
 
     def test_other_keys_other_marks(self) -> None:

@@ -235,7 +235,7 @@ show_progress(Load *load, gint64 now_us)
   TideFileLoadProgress at = tide_file_load_progress(load->files);
   TideLoadCounts counts = tide_load_report_counts(load->metrics);
   tide_load_report_progress(&load->progress, &at, &counts);
-  tide_load_report_speed(&load->progress, tide_pipeline_speed_share(load->pipeline).recent);
+  tide_load_report_waiting(&load->progress, tide_pipeline_waiting_share(load->pipeline).recent);
   tide_progress_update(&load->progress, counts.n_done, now_us);
 }
 
@@ -377,7 +377,7 @@ load_into_tables(Load *load, TideCommandCall *call, GError **error)
                            .dead_letters = load->config->dead_letters.file,
                            .config_option = config_option,
                            .elapsed_us = tide_now_us() - start_us,
-                           .speed_share = tide_pipeline_speed_share(load->pipeline).overall,
+                           .waiting_share = tide_pipeline_waiting_share(load->pipeline).overall,
                            .again = load->options->again,
                            .was_begun = is_begun,
                            .was_stopped = good && *load->stop != 0,

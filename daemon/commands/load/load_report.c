@@ -77,15 +77,21 @@ tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at
   progress->before = (double)at->before_bytes / all_bytes;
 }
 
-/* With more than this share, a load is as good as at full speed. */
-#define FULL_SPEED_SHARE 0.95
+/* With less, a load is as good as at full speed. */
+#define YIELDING_SHARE 0.05
+
+static char *
+yielding_text(double waiting_share)
+{
+  return g_strdup_printf("yielding: writers waited %d %% of the time", (int)(100 * waiting_share));
+}
 
 void
-tide_load_report_speed(TideProgress *progress, double speed_share)
+tide_load_report_waiting(TideProgress *progress, double waiting_share)
 {
   g_clear_pointer(&progress->note, g_free);
-  if (speed_share < FULL_SPEED_SHARE)
-    progress->note = g_strdup_printf("yielding: %d %% of full speed", (int)(100 * speed_share));
+  if (waiting_share > YIELDING_SHARE)
+    progress->note = yielding_text(waiting_share);
 }
 
 static guint
@@ -193,8 +199,10 @@ print_files(const TideLoadResult *result)
     printf("%u of %s: loaded before, skipped\n", n_before, all);
   if (n_before < n_files)
     printf("%u of %s loaded: %s in %s, %s/s\n", n_loaded, new, messages, took, rate);
-  if (result->speed_share < FULL_SPEED_SHARE)
-    printf("yielding: %d %% of full speed\n", (int)(100 * result->speed_share));
+  if (result->waiting_share > YIELDING_SHARE) {
+    g_autofree char *yielding = yielding_text(result->waiting_share);
+    printf("%s\n", yielding);
+  }
 }
 
 /* Reports that a completed load has written nothing, which is hardly intended. */

@@ -18,7 +18,7 @@ typedef struct TideLoadResult {
   const char *dead_letters;  /* the path of their file */
   const char *config_option; /* " -c FILE", quoted for a shell; "": the default configuration */
   gint64 elapsed_us;
-  double speed_share;    /* of full speed; the rest was left to other programs that write to HBase */
+  double waiting_share;  /* of the writers' time: it was left to other programs that write to HBase */
   gboolean again;        /* the load was to start again */
   gboolean was_begun;    /* an earlier load has begun some of its files */
   gboolean was_stopped;  /* by a signal */
@@ -45,7 +45,7 @@ TideLoadCounts tide_load_report_counts(TideMetrics *metrics);
 void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at, const TideLoadCounts *counts);
 
 /* Sets what @progress says of the load's share of its full speed. */
-void tide_load_report_speed(TideProgress *progress, double speed_share);
+void tide_load_report_waiting(TideProgress *progress, double waiting_share);
 
 /* Longer waits are reported. */
 #define TIDE_LOAD_PATIENCE_US (3 * TIDE_US_PER_S)

@@ -139,24 +139,24 @@ test_closed_table_is_forgotten(Fixture *fixture, gconstpointer data)
 
 /* Rows are held back for others; without rows a writer waits for itself. */
 static void
-test_speed_share_is_of_the_time_that_rows_waited(Fixture *fixture, gconstpointer data)
+test_waiting_share_is_of_the_time_that_rows_waited(Fixture *fixture, gconstpointer data)
 {
   TideLane *lane = lane_of(fixture, 0, "", "");
   TideCall call, more;
-  g_assert_cmpfloat(tide_lanes_speed_share(fixture->lanes, tide_now_us()).overall, ==, 1);
+  g_assert_cmpfloat(tide_lanes_waiting_share(fixture->lanes, tide_now_us()).overall, ==, 0);
   submit_calls(fixture, lane, 1);
   g_assert_true(take_through(fixture, 0, &call));
   gint64 wait_us = 20 * TIDE_US_PER_MS, until_us = tide_now_us() + wait_us;
   g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, until_us, &more), ==, TIDE_TAKE_NOTHING);
-  g_assert_cmpfloat(tide_lanes_speed_share(fixture->lanes, tide_now_us()).overall, ==, 1);
+  g_assert_cmpfloat(tide_lanes_waiting_share(fixture->lanes, tide_now_us()).overall, ==, 0);
   submit_calls(fixture, lane, 1);
   until_us = tide_now_us() + wait_us;
   g_assert_cmpint(tide_lanes_take(fixture->lanes, 0, until_us, &more), ==, TIDE_TAKE_NOTHING);
   gint64 now_us = tide_now_us();
-  TideSpeedShare share = tide_lanes_speed_share(fixture->lanes, now_us);
+  TideWaitingShare share = tide_lanes_waiting_share(fixture->lanes, now_us);
   double given = (double)wait_us / (double)(WRITERS * (now_us - call.taken_us));
-  g_assert_cmpfloat(share.overall, <=, 1 - given);
-  g_assert_cmpfloat(share.overall, >=, 1 - 1.0 / WRITERS); /* the other writers did not wait */
+  g_assert_cmpfloat(share.overall, >=, given);
+  g_assert_cmpfloat(share.overall, <=, 1.0 / WRITERS); /* the other writers did not wait */
   g_assert_cmpfloat(share.recent, ==, share.overall);
   finish(fixture, &call, TIDE_OUTCOME_OK, 0);
   tide_lane_unref(lane);
@@ -173,7 +173,7 @@ wait_in_vain(gpointer data)
 
 /* A load whose files are read slowly, as by --rate, has idle writers, which yielding does not hold back. */
 static void
-test_speed_share_leaves_out_writers_without_a_call(Fixture *fixture, gconstpointer data)
+test_waiting_share_leaves_out_writers_without_a_call(Fixture *fixture, gconstpointer data)
 {
   TideLane *lane = lane_of(fixture, 0, "", "");
   TideCall call;
@@ -184,9 +184,9 @@ test_speed_share_leaves_out_writers_without_a_call(Fixture *fixture, gconstpoint
     threads[i] = tide_thread_start("writer", wait_in_vain, fixture->lanes);
   for (guint i = 0; i < WRITERS - 1; i++)
     tide_thread_join(threads[i]);
-  TideSpeedShare share = tide_lanes_speed_share(fixture->lanes, tide_now_us());
-  g_assert_cmpfloat(share.overall, <, 1);
-  g_assert_cmpfloat(share.overall, >=, 1 - 1.0 / WRITERS); /* a single call waited */
+  TideWaitingShare share = tide_lanes_waiting_share(fixture->lanes, tide_now_us());
+  g_assert_cmpfloat(share.overall, >, 0);
+  g_assert_cmpfloat(share.overall, <=, 1.0 / WRITERS); /* a single call waited */
   finish(fixture, &call, TIDE_OUTCOME_OK, 0);
   tide_lane_unref(lane);
   (void)count_completed(fixture);
@@ -254,8 +254,9 @@ main(int argc, char **argv)
       test_call_turned_away_makes_a_table_pause_at_its_gateway);
   ADD("/lanes-yield/other-failures-hold-no-call-back", test_other_failures_hold_no_call_back);
   ADD("/lanes-yield/closed-table-is-forgotten", test_closed_table_is_forgotten);
-  ADD("/lanes-yield/speed-share-is-of-the-time-that-rows-waited", test_speed_share_is_of_the_time_that_rows_waited);
-  ADD("/lanes-yield/speed-share-leaves-out-writers-without-a-call", test_speed_share_leaves_out_writers_without_a_call);
+  ADD("/lanes-yield/waiting-share-is-of-the-time-that-rows-waited", test_waiting_share_is_of_the_time_that_rows_waited);
+  ADD("/lanes-yield/waiting-share-leaves-out-writers-without-a-call",
+      test_waiting_share_leaves_out_writers_without_a_call);
   ADD("/lanes-yield/end-of-a-call-wakes-the-writer-of-its-gateway", test_end_of_a_call_wakes_the_writer_of_its_gateway);
   return g_test_run();
 }

@@ -9,6 +9,10 @@
 #define CALL_US (20 * TIDE_US_PER_MS)
 #define CALL_ROWS 1000
 
+/* As in yield.c. */
+#define BASE_CALLS 16
+#define ROUND_CALLS 8
+
 /* ---- calls one by one ---- */
 
 typedef struct World {
@@ -30,10 +34,26 @@ end_call(World *world, gint64 took_us, guint32 n_rows, gboolean is_turned_away)
 }
 
 static void
+end_calls(World *world, guint n_calls, gint64 took_us, guint32 n_rows)
+{
+  for (guint i = 0; i < n_calls; i++)
+    end_call(world, took_us, n_rows, FALSE);
+}
+
+static void
 end_rounds(World *world, guint n_rounds, gint64 took_us, guint32 n_rows)
 {
-  for (guint i = 0; i < 4 * n_rounds; i++)
-    end_call(world, took_us, n_rows, FALSE);
+  end_calls(world, n_rounds * ROUND_CALLS, took_us, n_rows);
+}
+
+/* Twice as long, and a bound of exactly half is not a matter of rounding. */
+#define TWICE(us) (2 * (us)-1)
+
+static void
+assert_pause(const World *world, gint64 about_us)
+{
+  gint64 wait_us = tide_yield_wait_us(&world->yield, world->now_us);
+  g_assert_cmpfloat_with_epsilon((double)wait_us, (double)about_us, (double)about_us / 1000);
 }
 
 static void
@@ -61,18 +81,34 @@ count_allowed(const World *world)
   return n;
 }
 
+static void
+widen(World *world, gint64 took_us, guint32 n_rows)
+{
+  end_rounds(world, 4 * (WRITERS - 1), took_us, n_rows);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
+}
+
 /* The base, and then as many rounds as it takes until all writers may have a call. */
 static void
 measure(World *world, gint64 took_us, guint32 n_rows)
 {
-  end_rounds(world, 1 + 4 * (WRITERS - 1), took_us, n_rows);
-  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
+  end_calls(world, BASE_CALLS, took_us, n_rows);
+  widen(world, took_us, n_rows);
+}
+
+static void
+let_base_expire(World *world)
+{
+  world->now_us += 60 * TIDE_US_PER_S;
+  end_rounds(world, 1, CALL_US, CALL_ROWS); /* at its end the base has become too old */
+  g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), >=, CALL_US);
+  world->now_us = world->yield.not_before_us;
 }
 
 static void
 test_first_calls_are_sent_one_by_one_with_pauses(World *world, gconstpointer data)
 {
-  for (guint i = 0; i < 3; i++) {
+  for (guint i = 0; i < BASE_CALLS - 1; i++) {
     g_assert_cmpuint(count_allowed(world), ==, 1);
     end_call(world, CALL_US, CALL_ROWS, FALSE);
     g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, CALL_US);
@@ -81,24 +117,43 @@ test_first_calls_are_sent_one_by_one_with_pauses(World *world, gconstpointer dat
   end_call(world, CALL_US, CALL_ROWS, FALSE);
   for (guint32 allowed = 1; allowed < WRITERS; allowed++) {
     g_assert_cmpuint(count_allowed(world), ==, allowed);
-    end_rounds(world, 4, CALL_US * 13 / 10, CALL_ROWS);
+    end_rounds(world, 4, CALL_US * 6 / 5, CALL_ROWS);
   }
   end_rounds(world, 4, CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
-test_slower_calls_shrink_the_bound_and_faster_ones_widen_it(World *world, gconstpointer data)
+test_two_slow_rounds_shrink_the_bound_until_the_next_base(World *world, gconstpointer data)
 {
   measure(world, CALL_US, CALL_ROWS);
-  end_rounds(world, 1, 2 * CALL_US, CALL_ROWS);
-  g_assert_cmpuint(count_allowed(world), ==, 2);
-  end_rounds(world, 2, 4 * CALL_US, CALL_ROWS); /* half a call, then an eighth */
+  end_rounds(world, 1, TWICE(CALL_US), CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
+  end_rounds(world, 1, CALL_US, CALL_ROWS); /* the slow one was chance */
+  end_rounds(world, 1, TWICE(CALL_US), CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
+  end_rounds(world, 1, TWICE(CALL_US), CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS / 2);
+  end_rounds(world, 40, CALL_US, CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS - 1);
+  let_base_expire(world);
+  end_calls(world, BASE_CALLS, CALL_US, CALL_ROWS);
+  end_rounds(world, 1, CALL_US, CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
+}
+
+static void
+test_bound_below_one_is_pauses(World *world, gconstpointer data)
+{
+  measure(world, CALL_US, CALL_ROWS);
+  end_rounds(world, 4, 4 * TWICE(CALL_US), CALL_ROWS); /* from four to a half, then to a sixteenth */
   g_assert_cmpuint(count_allowed(world), ==, 0);
-  g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, 7 * 4 * CALL_US);
-  world->now_us += 7 * 4 * CALL_US;
+  assert_pause(world, 15 * 4 * TWICE(CALL_US));
+  world->now_us += 15 * 4 * TWICE(CALL_US);
   g_assert_cmpuint(count_allowed(world), ==, 1);
-  end_rounds(world, 9, CALL_US, CALL_ROWS);
+  let_base_expire(world);
+  end_calls(world, BASE_CALLS, CALL_US, CALL_ROWS);
+  end_rounds(world, 11, CALL_US, CALL_ROWS);
   g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), >, 0);
   end_rounds(world, 1, CALL_US, CALL_ROWS); /* one call without pauses */
   g_assert_cmpuint(count_allowed(world), ==, 1);
@@ -110,7 +165,7 @@ static void
 test_bound_never_reaches_zero(World *world, gconstpointer data)
 {
   measure(world, CALL_US, CALL_ROWS);
-  end_rounds(world, 1, 100 * CALL_US, CALL_ROWS);
+  end_rounds(world, 2, 100 * CALL_US, CALL_ROWS);
   for (guint i = 0; i < 10; i++)
     end_call(world, CALL_US, CALL_ROWS, TRUE);
   g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, 15 * CALL_US);
@@ -155,27 +210,41 @@ static void
 test_base_is_measured_again_every_minute(World *world, gconstpointer data)
 {
   measure(world, CALL_US, CALL_ROWS);
-  world->now_us += 60 * TIDE_US_PER_S;
-  end_rounds(world, 1, CALL_US, CALL_ROWS); /* at its end the base has become too old */
-  g_assert_cmpint(tide_yield_wait_us(&world->yield, world->now_us), ==, CALL_US);
-  world->now_us += CALL_US;
+  let_base_expire(world);
   g_assert_cmpuint(count_allowed(world), ==, 1);
-  end_rounds(world, 1, 5 * CALL_US, CALL_ROWS); /* others are busier now */
+  end_calls(world, BASE_CALLS, 5 * CALL_US, CALL_ROWS); /* others are busier now */
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
   end_rounds(world, 1, 6 * CALL_US, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
-  end_rounds(world, 1, 10 * CALL_US, CALL_ROWS);
+  end_rounds(world, 2, TWICE(5 * CALL_US), CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS / 2);
 }
 
+/* Every other call of the base takes four times as long as the others: rounds half as slow again may be chance. */
 static void
-test_faster_round_replaces_the_base(World *world, gconstpointer data)
+test_calls_that_always_vary_are_not_slow(World *world, gconstpointer data)
 {
-  measure(world, 5 * CALL_US, CALL_ROWS);
-  end_rounds(world, 1, CALL_US, CALL_ROWS);
+  for (guint i = 0; i < BASE_CALLS; i++)
+    end_call(world, i % 2 == 0 ? CALL_US / 2 : 2 * CALL_US, CALL_ROWS, FALSE);
+  widen(world, CALL_US, CALL_ROWS);
+  end_rounds(world, 2, 3 * CALL_US / 2, CALL_ROWS);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
-  end_rounds(world, 1, 2 * CALL_US, CALL_ROWS);
-  g_assert_cmpuint(count_allowed(world), ==, WRITERS / 2);
+  end_rounds(world, 2, 4 * CALL_US, CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, 1);
+}
+
+/* A collection of garbage in each of two rounds costs a third of the speed, not nine tenths. */
+static void
+test_single_slow_calls_do_not_decide(World *world, gconstpointer data)
+{
+  measure(world, CALL_US, CALL_ROWS);
+  for (guint i = 0; i < 2; i++) {
+    end_call(world, 20 * CALL_US, CALL_ROWS, FALSE);
+    end_calls(world, ROUND_CALLS - 1, CALL_US, CALL_ROWS);
+  }
+  g_assert_cmpuint(count_allowed(world), ==, 2);
+  end_rounds(world, 2, CALL_US, CALL_ROWS);
+  g_assert_cmpuint(count_allowed(world), ==, 3);
 }
 
 /* Whether a call's cost depends on its rows or not. */
@@ -183,12 +252,11 @@ static void
 test_calls_of_other_sizes_are_not_slow(World *world, gconstpointer data)
 {
   measure(world, CALL_US, 10);
-  end_rounds(world, 1, 100 * CALL_US, 1000);
+  end_rounds(world, 1, 10 * CALL_US, 100);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
-  end_rounds(world, 1, CALL_US, 1000); /* less for each row: the base from now on */
-  end_rounds(world, 1, CALL_US, 10);
+  end_rounds(world, 1, CALL_US, 1);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
-  end_rounds(world, 1, 2 * CALL_US, 1000);
+  end_rounds(world, 2, TWICE(10 * CALL_US), 100);
   g_assert_cmpuint(count_allowed(world), ==, WRITERS / 2);
 }
 
@@ -200,7 +268,20 @@ test_calls_of_other_sizes_are_not_slow(World *world, gconstpointer data)
 typedef struct Gateway {
   guint n_servers;
   gint64 free_us[MAX_SERVERS];
+  double noise;  /* of a call's time: standard deviation of its logarithm; 0: each takes as long */
+  GRand *random; /* owned */
 } Gateway;
+
+static gint64
+service_us(Gateway *gateway)
+{
+  if (gateway->noise <= 0)
+    return CALL_US;
+  double uniform = 1 - g_rand_double(gateway->random), angle = 2 * G_PI * g_rand_double(gateway->random);
+  double normal = sqrt(-2 * log(uniform)) * cos(angle);
+  gboolean is_pause = g_rand_double(gateway->random) < 0.02;
+  return (gint64)(CALL_US * (is_pause ? 20 : exp(gateway->noise * normal)));
+}
 
 /* Returns when a call that comes at @now_us ends. */
 static gint64
@@ -210,7 +291,7 @@ serve(Gateway *gateway, gint64 now_us)
   for (guint i = 1; i < gateway->n_servers; i++)
     if (gateway->free_us[i] < *free_us)
       free_us = &gateway->free_us[i];
-  *free_us = MAX(*free_us, now_us) + CALL_US;
+  *free_us = MAX(*free_us, now_us) + service_us(gateway);
   return *free_us;
 }
 
@@ -233,9 +314,9 @@ typedef struct Simulation {
 
 /* @live_share: of what the servers can do */
 static void
-simulation_begin(Simulation *simulation, guint n_servers, double live_share, Pace pace)
+simulation_begin(Simulation *simulation, guint n_servers, double live_share, double noise, Pace pace)
 {
-  *simulation = (Simulation){.gateway.n_servers = n_servers,
+  *simulation = (Simulation){.gateway = {.n_servers = n_servers, .noise = noise, .random = g_rand_new_with_seed(2)},
                              .pace = pace,
                              .random = g_rand_new_with_seed(1),
                              .mean_us = live_share > 0 ? CALL_US / (live_share * n_servers) : 0,
@@ -246,6 +327,7 @@ simulation_begin(Simulation *simulation, guint n_servers, double live_share, Pac
 static void
 simulation_end(Simulation *simulation)
 {
+  g_rand_free(simulation->gateway.random);
   g_rand_free(simulation->random);
   g_array_unref(simulation->live_calls_us);
 }
@@ -334,10 +416,10 @@ typedef struct Outcome {
 #define SIMULATED_US (300 * TIDE_US_PER_S)
 
 static Outcome
-outcome_of(guint n_servers, double live_share, gboolean is_even, Pace pace)
+outcome_of(guint n_servers, double live_share, gboolean is_even, double noise, Pace pace)
 {
   Simulation simulation;
-  simulation_begin(&simulation, n_servers, live_share, pace);
+  simulation_begin(&simulation, n_servers, live_share, noise, pace);
   simulation.is_even = is_even;
   simulate(&simulation, 0, SIMULATED_US);
   GArray *took = simulation.live_calls_us;
@@ -360,16 +442,16 @@ test_live_calls_take_twice_as_long_at_most(World *world, gconstpointer data)
                 {2, 0.4, FALSE}, {2, 0.5, FALSE}, {4, 0.3, FALSE}, {4, 0.4, FALSE}, {4, 0.5, FALSE},
                 {4, 0.7, FALSE}, {2, 0.3, TRUE},  {2, 0.4, TRUE}};
   for (gsize i = 0; i < G_N_ELEMENTS(scenes); i++) {
-    Outcome alone = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, NO_LOAD);
-    Outcome full = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, FULL_SPEED);
-    Outcome yielding = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, YIELDING);
+    Outcome alone = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, 0, NO_LOAD);
+    Outcome full = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, 0, FULL_SPEED);
+    Outcome yielding = outcome_of(scenes[i].n_servers, scenes[i].live_share, scenes[i].is_even, 0, YIELDING);
     g_test_message(
         "%u servers, live %.1f: p99 %.1f ms, beside a load at full speed %.1f, yielding %.1f; %u of %u calls",
         scenes[i].n_servers, scenes[i].live_share, alone.live_p99_ms, full.live_p99_ms, yielding.live_p99_ms,
         yielding.n_loaded, full.n_loaded);
     g_assert_cmpfloat(full.live_p99_ms, >, 2 * alone.live_p99_ms);
-    g_assert_cmpfloat(yielding.live_p99_ms, <=, 2 * alone.live_p99_ms);
-    g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded / 12);
+    g_assert_cmpfloat(yielding.live_p99_ms, <=, 1.8 * alone.live_p99_ms);
+    g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded / 2);
   }
 }
 
@@ -377,18 +459,21 @@ static void
 test_load_that_is_alone_has_full_speed(World *world, gconstpointer data)
 {
   static const guint servers[] = {1, 2, 3, 4, 8};
-  for (gsize i = 0; i < G_N_ELEMENTS(servers); i++) {
-    Outcome full = outcome_of(servers[i], 0, FALSE, FULL_SPEED), yielding = outcome_of(servers[i], 0, FALSE, YIELDING);
-    g_test_message("%u servers: %u of %u calls", servers[i], yielding.n_loaded, full.n_loaded);
-    g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded * 95 / 100);
-  }
+  static const double noises[] = {0, 0.2, 0.5, 1};
+  for (gsize i = 0; i < G_N_ELEMENTS(servers); i++)
+    for (gsize j = 0; j < G_N_ELEMENTS(noises); j++) {
+      Outcome full = outcome_of(servers[i], 0, FALSE, noises[j], FULL_SPEED);
+      Outcome yielding = outcome_of(servers[i], 0, FALSE, noises[j], YIELDING);
+      g_test_message("%u servers, noise %.1f: %u of %u calls", servers[i], noises[j], yielding.n_loaded, full.n_loaded);
+      g_assert_cmpuint(yielding.n_loaded, >=, full.n_loaded * (noises[j] > 0 ? 80 : 95) / 100);
+    }
 }
 
 static void
 test_speed_comes_back_after_live_calls(World *world, gconstpointer data)
 {
   Simulation simulation;
-  simulation_begin(&simulation, 4, 0.95, YIELDING);
+  simulation_begin(&simulation, 4, 0.95, 0, YIELDING);
   simulate(&simulation, 0, SIMULATED_US);
   guint n_beside = simulation.n_loaded;
   simulation.mean_us = 0;
@@ -396,7 +481,7 @@ test_speed_comes_back_after_live_calls(World *world, gconstpointer data)
   guint n_after = simulation.n_loaded - n_beside, n_possible = 4 * SIMULATED_US / CALL_US;
   g_test_message("%u calls beside live ones, then %u of %u", n_beside, n_after, n_possible);
   g_assert_cmpuint(n_beside, <, n_possible / 10);
-  g_assert_cmpuint(n_after, >=, n_possible * 95 / 100);
+  g_assert_cmpuint(n_after, >=, n_possible * 85 / 100);
   simulation_end(&simulation);
 }
 
@@ -407,14 +492,16 @@ main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   ADD("/yield/first-calls-are-sent-one-by-one-with-pauses", test_first_calls_are_sent_one_by_one_with_pauses);
-  ADD("/yield/slower-calls-shrink-the-bound-and-faster-ones-widen-it",
-      test_slower_calls_shrink_the_bound_and_faster_ones_widen_it);
+  ADD("/yield/two-slow-rounds-shrink-the-bound-until-the-next-base",
+      test_two_slow_rounds_shrink_the_bound_until_the_next_base);
+  ADD("/yield/bound-below-one-is-pauses", test_bound_below_one_is_pauses);
   ADD("/yield/bound-never-reaches-zero", test_bound_never_reaches_zero);
   ADD("/yield/refusals-halve-the-bound-once-for-calls-in-flight-together",
       test_refusals_halve_the_bound_once_for_calls_in_flight_together);
   ADD("/yield/other-failures-show-nothing", test_other_failures_show_nothing);
   ADD("/yield/base-is-measured-again-every-minute", test_base_is_measured_again_every_minute);
-  ADD("/yield/faster-round-replaces-the-base", test_faster_round_replaces_the_base);
+  ADD("/yield/calls-that-always-vary-are-not-slow", test_calls_that_always_vary_are_not_slow);
+  ADD("/yield/single-slow-calls-do-not-decide", test_single_slow_calls_do_not_decide);
   ADD("/yield/calls-of-other-sizes-are-not-slow", test_calls_of_other_sizes_are_not_slow);
   ADD("/yield/live-calls-take-twice-as-long-at-most", test_live_calls_take_twice_as_long_at_most);
   ADD("/yield/load-that-is-alone-has-full-speed", test_load_that_is_alone_has_full_speed);
