@@ -16,6 +16,7 @@ tide_lanes_new(const TideLanesOptions *options)
   lanes->tables = g_new0(TableSlot, options->n_tables);
   tide_suspects_init(&lanes->suspects);
   lanes->used = g_ptr_array_new();
+  tide_yield_init(&lanes->yield, options->n_writers, tide_now_us());
   return lanes;
 }
 
@@ -44,7 +45,7 @@ tide_lanes_free(TideLanes *lanes)
   for (guint32 i = 0; i < lanes->options.n_tables; i++) {
     g_free(lanes->tables[i].blocked.reason);
     g_free(lanes->tables[i].suspended.reason);
-    g_free(lanes->tables[i].yields);
+    g_free(lanes->tables[i].kinds);
   }
   g_ptr_array_unref(lanes->used);
   g_free(lanes->tables);
@@ -107,15 +108,6 @@ tide_lanes_make_lane(TideLanes *lanes, const TideTable *table, TideBytes start_k
   return &queue->lane;
 }
 
-void
-tide_lanes_wake(TideLanes *lanes)
-{
-  if (lanes->options.yield_gateways > 0)
-    tide_cond_broadcast(&lanes->work);
-  else
-    tide_cond_signal(&lanes->work);
-}
-
 /* ---- state = list membership ---- */
 
 /* The list for lanes in @state; NULL: none. */
@@ -148,11 +140,7 @@ set_state_locked(LaneQueue *queue, LaneState state)
     slot->table = queue->lane.table;
     slot->place = lanes->used->len;
     g_ptr_array_add(lanes->used, slot);
-    if (lanes->options.yield_gateways > 0) {
-      slot->yields = g_new0(TideYield, lanes->options.yield_gateways);
-      for (guint32 i = 0; i < lanes->options.yield_gateways; i++)
-        tide_yield_init(&slot->yields[i], lanes->options.n_writers, tide_now_us());
-    }
+    slot->kinds = g_new0(TideYieldKind, lanes->options.yield_gateways);
   }
   GQueue *left = list_of_locked(queue, queue->state), *joined = list_of_locked(queue, state);
   if (left != NULL)
@@ -243,7 +231,7 @@ tide_lanes_submit(TideLanes *lanes, TideBatch *first)
     }
   }
   tide_mutex_unlock(&lanes->lock);
-  tide_lanes_wake(lanes);
+  tide_cond_signal(&lanes->work);
 }
 
 /* ---- taking a call ---- */
@@ -353,27 +341,11 @@ paced_until_us_locked(const TideLanes *lanes, gint64 now_us)
   return until_us;
 }
 
-/* How long a call of @slot's table through @gateway waits for other processes; 0: it need not. */
+/* How long the next call waits for other processes; 0: it need not; G_MAXINT64: until a call ends. */
 static gint64
-yield_wait_us_locked(const TableSlot *slot, guint32 gateway, gint64 now_us)
+yield_wait_us_locked(const TideLanes *lanes, gint64 now_us)
 {
-  if (slot->yields == NULL || gateway == TIDE_LANES_ANY_GATEWAY)
-    return 0;
-  return tide_yield_wait_us(&slot->yields[gateway], now_us);
-}
-
-/* Returns when the pauses for other processes allow the next call through @gateway, if one delays it; else
- * G_MAXINT64. */
-static gint64
-yields_until_us_locked(const TideLanes *lanes, guint32 gateway, gint64 now_us)
-{
-  gint64 until_us = G_MAXINT64;
-  for (guint i = 0; i < lanes->used->len; i++) {
-    gint64 wait_us = yield_wait_us_locked(g_ptr_array_index(lanes->used, i), gateway, now_us);
-    if (wait_us > 0 && wait_us < G_MAXINT64)
-      until_us = MIN(until_us, now_us + wait_us);
-  }
-  return until_us;
+  return lanes->options.yield_gateways > 0 ? tide_yield_wait_us(&lanes->yield, now_us) : 0;
 }
 
 /* Readies lanes whose delay is over. Returns the time of the next one, or G_MAXINT64. */
@@ -398,13 +370,13 @@ wake_delayed_locked(TideLanes *lanes, gint64 now_us)
   return next_us;
 }
 
-/* The lane to begin a call of @slot through @gateway with; NULL: none now. */
+/* The lane to begin a call of @slot with; NULL: none now. */
 static LaneQueue *
-due_lane_locked(const TideLanes *lanes, TableSlot *slot, guint32 gateway, gint64 now_us)
+due_lane_locked(const TideLanes *lanes, TableSlot *slot, gint64 now_us)
 {
   gboolean may_probe = lanes->in_flight.probes < MAX(lanes->options.max_probes, 1);
   if (slot->blocked.is_on || tide_lanes_declared_slot_locked(lanes, slot->table)->is_paused ||
-      tide_lanes_pace_wait_us_locked(lanes, slot, now_us) > 0 || yield_wait_us_locked(slot, gateway, now_us) > 0)
+      tide_lanes_pace_wait_us_locked(lanes, slot, now_us) > 0)
     return NULL;
   LaneQueue *ready = g_queue_peek_head(&slot->ready), *probe = g_queue_peek_head(&slot->probes);
   if (slot->suspended.is_on) {
@@ -419,13 +391,13 @@ due_lane_locked(const TideLanes *lanes, TableSlot *slot, guint32 gateway, gint64
 
 /* Tables alternate, beginning with next_table. */
 LaneQueue *
-tide_lanes_next_locked(const TideLanes *lanes, guint32 gateway, gint64 now_us)
+tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us)
 {
   if (lanes->operator.is_paused || tide_pace_wait_us(&lanes->operator.pace, now_us) > 0)
     return NULL;
   for (guint i = 0; i < lanes->used->len; i++) {
     TableSlot *slot = g_ptr_array_index(lanes->used, (lanes->next_table + i) % lanes->used->len);
-    LaneQueue *queue = due_lane_locked(lanes, slot, gateway, now_us);
+    LaneQueue *queue = due_lane_locked(lanes, slot, now_us);
     if (queue != NULL)
       return queue;
   }
@@ -448,30 +420,30 @@ begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now
   if (call->is_probe_of_table)
     slot->is_probed = TRUE;
   lanes->in_flight.probes += call->is_probe ? 1 : 0;
-  if (slot->yields != NULL)
-    tide_yield_begin_call(&slot->yields[call->gateway]);
+  tide_yield_begin_call(&lanes->yield);
   if (lanes->yielding.begin_us == 0)
     lanes->yielding.begin_us = now_us;
+  lanes->yielding.n_calls++;
+  lanes->yielding.n_rows += call->n_rows;
   lanes->in_flight.calls++;
   lanes->in_flight.rows += call->n_rows;
   tide_pace_add(&lanes->operator.pace, call->n_rows, now_us);
   tide_pace_add(&tide_lanes_declared_slot_locked(lanes, call->table)->pace, call->n_rows, now_us);
 }
 
-/* Waits until @until_us for a change. Counts the time as given to other processes if only that holds back a whole call
- * for this writer, beside those for the other writers that wait. */
+/* Waits until @until_us for a change. Counts the time as given to other processes if only that holds back a call of the
+ * usual size for this writer, beside those for the other writers that wait. */
 static void
-wait_for_work_locked(TideLanes *lanes, guint32 gateway, gint64 until_us, gint64 now_us)
+wait_for_work_locked(TideLanes *lanes, gint64 until_us, gint64 now_us)
 {
-  if (lanes->options.yield_gateways == 0) {
-    tide_cond_wait_until(&lanes->work, &lanes->lock, until_us);
-    return;
-  }
-  guint64 call_rows = lanes->call.max_rows;
-  gboolean is_yielding = lanes->waiting_rows >= (lanes->yielding.n_waiting + 1) * call_rows &&
-                         tide_lanes_next_locked(lanes, TIDE_LANES_ANY_GATEWAY, now_us) != NULL;
+  gint64 yield_us = yield_wait_us_locked(lanes, now_us);
+  guint64 call_rows = lanes->yielding.n_rows / MAX(lanes->yielding.n_calls, 1);
+  gboolean is_yielding = yield_us > 0 && lanes->waiting_rows >= (lanes->yielding.n_waiting + 1) * call_rows &&
+                         tide_lanes_next_locked(lanes, now_us) != NULL;
   lanes->yielding.n_waiting += is_yielding ? 1 : 0;
-  tide_cond_wait_until(&lanes->work, &lanes->lock, MIN(until_us, yields_until_us_locked(lanes, gateway, now_us)));
+  if (yield_us > 0 && yield_us < G_MAXINT64)
+    until_us = MIN(until_us, now_us + yield_us);
+  tide_cond_wait_until(&lanes->work, &lanes->lock, until_us);
   gint64 woken_us = tide_now_us();
   guint64 waited_us = is_yielding ? (guint64)(woken_us - now_us) : 0;
   lanes->yielding.n_waiting -= is_yielding ? 1 : 0;
@@ -497,22 +469,22 @@ tide_lanes_take(TideLanes *lanes, guint32 gateway, gint64 deadline_us, TideCall 
       break;
     }
     gint64 wake_us = wake_delayed_locked(lanes, now_us);
-    LaneQueue *queue = tide_lanes_next_locked(lanes, gateway, now_us);
+    LaneQueue *queue = yield_wait_us_locked(lanes, now_us) > 0 ? NULL : tide_lanes_next_locked(lanes, now_us);
     if (queue != NULL) {
       begin_call_locked(lanes, queue, ret_call, now_us);
-      is_more = tide_lanes_next_locked(lanes, TIDE_LANES_ANY_GATEWAY, now_us) != NULL;
+      is_more = tide_lanes_next_locked(lanes, now_us) != NULL;
       taken = TIDE_TAKE_CALL;
       break;
     }
     if (now_us >= deadline_us)
       break;
     wake_us = MIN(wake_us, paced_until_us_locked(lanes, now_us));
-    wait_for_work_locked(lanes, gateway, MIN(deadline_us, wake_us), now_us);
+    wait_for_work_locked(lanes, MIN(deadline_us, wake_us), now_us);
   }
   tide_mutex_unlock(&lanes->lock);
   /* A submitter wakes one writer, which wakes the next one, so that small batches share calls. */
   if (is_more)
-    tide_lanes_wake(lanes);
+    tide_cond_signal(&lanes->work);
   return taken;
 }
 
@@ -565,7 +537,7 @@ tide_lanes_close(TideLanes *lanes, const TideTable *table)
     slot->table = NULL;
     slot->written = (TideRate){0};
     slot->rows_per_call = 0;
-    g_clear_pointer(&slot->yields, g_free);
+    g_clear_pointer(&slot->kinds, g_free);
     g_ptr_array_remove_index_fast(lanes->used, slot->place);
     if (slot->place < lanes->used->len)
       ((TableSlot *)g_ptr_array_index(lanes->used, slot->place))->place = slot->place;

@@ -13,8 +13,7 @@
  *   number is halved if a call was refused for its size and its halves were accepted, or if a second call of a lane got
  *   no answer while much smaller ones are accepted. It doubles once an hour.
  * - A call waits for the rates that the operator allows, and while the operator has its table paused.
- * - In a process that yields, such as `tidemark load`, the calls of a table through a gateway also wait for those of
- *   other processes (yield.h).
+ * - In a process that yields, as `tidemark load` can, calls also wait for those of other processes (yield.h).
  * - A table that accepts no rows (missing, disabled, access denied: TIDE_OUTCOME_SUSPEND) is suspended as a whole. One
  *   call of the lane that failed probes it, and the table resumes when HBase accepts that call.
  *

@@ -197,12 +197,13 @@ end_call_locked(TideLanes *lanes, TideCall *call, TideOutcome outcome, const cha
   lanes->in_flight.probes -= call->is_probe ? 1 : 0;
   lanes->in_flight.rows -= call->n_rows;
   TableSlot *slot = &lanes->tables[call->table->index];
-  if (slot->yields != NULL) {
+  if (lanes->options.yield_gateways > 0) {
+    gboolean is_failure = outcome == TIDE_OUTCOME_RETRY || outcome == TIDE_OUTCOME_UNKNOWN;
     TideYieldCall ended = {.start_us = call->taken_us,
                            .n_rows = call->n_rows,
                            .is_acknowledged = outcome == TIDE_OUTCOME_OK,
-                           .is_turned_away = outcome == TIDE_OUTCOME_RETRY || outcome == TIDE_OUTCOME_UNKNOWN};
-    tide_yield_end_call(&slot->yields[call->gateway], &ended, now_us);
+                           .is_turned_away = is_failure && !call->is_probe}; /* a failing lane is nobody's load */
+    tide_yield_end_call(&lanes->yield, &slot->kinds[call->gateway], &ended, now_us);
   }
   gboolean is_evidence = call->is_answered; /* shows something about a region */
   for (guint32 i = 0; i < call->n_batches; i++) {
@@ -245,11 +246,11 @@ tide_lanes_finish(TideLanes *lanes, TideCall *call, TideOutcome outcome, const c
   end_call_locked(lanes, call, outcome, error_text, now_us);
   /* Waking a writer costs as much as many rows, so it is skipped if nothing waits. Delayed batches count: the writer
    * that ends this call may have lost its gateway, and sleeping writers have no wake-up time. */
-  gboolean is_work = call->n_batches < n_batches || lanes->delayed.length > 0 ||
-                     tide_lanes_next_locked(lanes, TIDE_LANES_ANY_GATEWAY, now_us) != NULL;
+  gboolean is_work =
+      call->n_batches < n_batches || lanes->delayed.length > 0 || tide_lanes_next_locked(lanes, now_us) != NULL;
   tide_mutex_unlock(&lanes->lock);
   if (is_work)
-    tide_lanes_wake(lanes);
+    tide_cond_signal(&lanes->work);
   post_completed(call);
   call->n_batches = 0;
 }

@@ -74,7 +74,7 @@ typedef struct TableSlot {
   gint64 n_refused;        /* suspects since a row was accepted */
   TidePace pace;           /* of a declared table, which its dated tables share */
   gboolean is_paused;      /* likewise: by the operator */
-  TideYield *yields;       /* owned array, by gateway; NULL: this process does not yield */
+  TideYieldKind *kinds;    /* owned array, by gateway: its calls, if this process yields */
   /* while suspended */
   gint64 probe_at_us;        /* when one call probes it */
   gboolean is_probed;        /* the probe is in flight */
@@ -111,8 +111,11 @@ struct TideLanes {
   } in_flight;
   guint64 waiting_rows;
   gint64 last_ok_us;
-  struct {             /* to other processes */
-    gint64 begin_us;   /* first call; 0: none yet */
+  TideYield yield;   /* if this process yields */
+  struct {           /* to other processes */
+    gint64 begin_us; /* first call; 0: none yet */
+    guint64 n_calls;
+    guint64 n_rows;    /* of these */
     guint32 n_waiting; /* writers that wait now, and would have a whole call */
     guint64 waited_us; /* these, all together */
     TideRate recent_us;
@@ -163,14 +166,8 @@ tide_lanes_pace_wait_us_locked(const TideLanes *lanes, const TableSlot *slot, gi
   return tide_pace_wait_us(&declared->pace, now_us);
 }
 
-/* Any of them, as if this process did not yield. */
-#define TIDE_LANES_ANY_GATEWAY G_MAXUINT32
-
-/* The lane to begin a call through @gateway with; NULL: none. */
-LaneQueue *tide_lanes_next_locked(const TideLanes *lanes, guint32 gateway, gint64 now_us);
-
-/* Wakes a writer that waits for a call. Where only the writers of some gateways may have one, that is all of them. */
-void tide_lanes_wake(TideLanes *lanes);
+/* The lane to begin a call with, unless the call waits for other processes; NULL: none. */
+LaneQueue *tide_lanes_next_locked(const TideLanes *lanes, gint64 now_us);
 
 /* Moves @queue to the list of its current state. */
 void tide_lane_queue_update_state_locked(LaneQueue *queue, gint64 now_us);

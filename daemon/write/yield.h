@@ -1,20 +1,22 @@
-/* How far a process that yields may use one gateway for one table, so that those who write at the same time hardly
- * notice it. Pure arithmetic without locks or threads; all times are monotonic.
+/* How far a process that yields may use HBase, so that those who write at the same time hardly notice it. Pure
+ * arithmetic without locks or threads; all times are monotonic.
  *
- * Bound. It is the number of calls that may be in flight. Below one, a single call is, and a pause follows each call:
- * at a quarter, a call of 20 ms is followed by a pause of 60 ms. It begins at one and stays between a sixteenth and the
- * number of writers.
+ * Bound. It is the number of calls that may be in flight, of all tables through all gateways: bounds of each of them
+ * would add up, and the calls of one would be what others' calls take. Below one, a single call is, and a pause follows
+ * each call: at a quarter, a call of 20 ms is followed by a pause of 60 ms. It begins at one and stays between an
+ * eighth and the number of writers.
  *
- * Base. It is what sixteen calls take while this process has none in flight half of the time: what others meet without
- * it. It is measured at the beginning and every minute, because others' load changes. Even if it contains others' load,
- * their calls take about a quarter longer than without this process.
+ * Base. It is what calls take while this process has none in flight half of the time: what others meet without it. It
+ * is measured at the beginning, and again after a minute, because others' load changes; where calls are slow, it lasts
+ * four times as long as its measurement. Calls of one kind, which means of one table through one gateway, are compared
+ * with each other only.
  *
  * Rounds. Eight calls that began in a round are judged together, since the time of one call is chance. They are slow if
  * they take a quarter longer than the base, and longer than the calls of the base differ by chance. After two slow
  * rounds in a row, the bound shrinks as much as the second was slower, and stays below where it was until the next
- * base: each attempt to return there would make others wait. A call that HBase refused for the moment, or left without
- * an answer, halves it at once. Otherwise each round lets it grow by a quarter of a call, or by a quarter below one.
- * Calls from before the last change show nothing about it.
+ * base: each attempt to return there would make others wait. Otherwise it grows by a quarter of a call, or below one by
+ * half of itself. A call that HBase refused for the moment, or left without an answer, halves it at once. Calls from
+ * before the last change show nothing about it.
  *
  * Times are compared by their logarithms: a call that waits for a collection of garbage takes twenty times as long as
  * others, and must not decide for all.
@@ -27,13 +29,13 @@
 
 G_BEGIN_DECLS
 
-/* Of acknowledged calls: the logarithms of their times in us. */
-typedef struct TideYieldTimes {
+/* The calls of one kind in the base; zeroed before its first call. */
+typedef struct TideYieldKind {
+  guint32 base; /* number of the base; of an earlier one, it counts nothing */
   guint32 n_calls;
-  guint64 n_rows;
-  double sum;
-  double sum_of_squares;
-} TideYieldTimes;
+  double log_us;   /* mean of the logarithms of their times */
+  double log_rows; /* likewise, of their rows */
+} TideYieldKind;
 
 typedef struct TideYield {
   double bound;   /* calls in flight */
@@ -41,12 +43,22 @@ typedef struct TideYield {
   guint32 max_calls;
   guint32 n_in_flight;
   gint64 not_before_us; /* end of the pause */
-  TideYieldTimes base;
-  gboolean is_measured; /* the base is complete */
-  gint64 measured_us;   /* when */
-  TideYieldTimes round; /* the current one */
-  gint64 round_us;      /* its beginning */
-  gboolean was_slow;    /* the one before it */
+  gint64 halved_us;     /* by a call that was turned away */
+  struct {
+    guint32 number;
+    guint32 n_calls;
+    guint32 n_repeated; /* of these, those that were not the first of their kind */
+    double squares;     /* of the differences from the means of their kinds */
+    gint64 begin_us;
+    gint64 end_us; /* 0: it is being measured */
+  } base;
+  struct {
+    guint32 n_calls;
+    double slower;     /* sum, each compared with the base of its kind, as logarithms */
+    double base_share; /* sum of 1 / the calls of that base */
+    gint64 begin_us;
+    gboolean was_slow; /* the one before it */
+  } round;
 } TideYield;
 
 typedef struct TideYieldCall {
@@ -63,6 +75,6 @@ void tide_yield_init(TideYield *yield, guint32 max_calls, gint64 now_us);
 gint64 tide_yield_wait_us(const TideYield *yield, gint64 now_us);
 
 void tide_yield_begin_call(TideYield *yield);
-void tide_yield_end_call(TideYield *yield, const TideYieldCall *call, gint64 now_us);
+void tide_yield_end_call(TideYield *yield, TideYieldKind *kind, const TideYieldCall *call, gint64 now_us);
 
 G_END_DECLS

@@ -148,16 +148,20 @@ class Load(LoadCase):
         self.assert_loaded(range(600))
 
     def test_yields_while_calls_are_slow(self) -> None:
-        """The pauses after slow calls take many times as long as these, and no noise makes up for that."""
+        """Sixteen slow calls one after the other, and a pause: four writers would send them in a quarter of that time."""
         self.changes = {"batch": {"max_rows": 50}}
         for name, option in (("a.jsonl", ["--yield"]), ("b.jsonl", [])):
             path = self.write(name, lines(0, 3000))
-            self.gateway.ask("fault", "none", "call=putMultiple", "table=METRIC", "skip-calls=30", "max-hits=6", "delay-reply-ms=100")
+            self.gateway.ask("fault", "none", "call=putMultiple", "table=METRIC", "skip-calls=20", "max-hits=16", "delay-reply-ms=100")
+            start = time.monotonic()
             said = self.load(*option, path)
+            elapsed_s = time.monotonic() - start
             self.gateway.ask("clear")
             self.assert_loaded(range(3000))
             share = re.search(r"[\d,]+/s\nyielding: writers waited \d\d? % of the time\n", said)
             self.assertEqual(share is not None, bool(option), said)
+            if option:
+                self.assertGreater(elapsed_s, 2, said)
 
     def test_other_keys_other_marks(self) -> None:
         path = self.write("a.jsonl", lines(0, 100))

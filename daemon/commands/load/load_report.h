@@ -44,7 +44,7 @@ TideLoadCounts tide_load_report_counts(TideMetrics *metrics);
  * @counts. */
 void tide_load_report_progress(TideProgress *progress, const TideFileLoadProgress *at, const TideLoadCounts *counts);
 
-/* Sets what @progress says of the load's share of its full speed. */
+/* Sets what @progress says of the writers' time that is left to other programs. */
 void tide_load_report_waiting(TideProgress *progress, double waiting_share);
 
 /* Longer waits are reported. */
