@@ -48,6 +48,13 @@
 #define MIN_PARTITION_FETCH_BYTES (256u * 1024)
 #define MAX_PARTITION_FETCH_BYTES (16u * 1024 * 1024)
 
+/* A broker answers a fetch when it has this much, or after this time, unless kafka.librdkafka says otherwise. With
+ * librdkafka's default of one byte, each fetch of a live stream brings a few messages. (Measured with 16 partitions and
+ * 40,000 readings/s: 3.4 us for each instead of 7.4, at the same 99th percentile of the delay.) An idle consumer asks
+ * a hundred times a second. */
+#define FETCH_MIN_BYTES "65536"
+#define FETCH_WAIT_MS "10"
+
 /* A dead letter without acknowledgement in this time fails with a reason that an operator can read, and is sent again.
  */
 #define DEAD_LETTER_TIMEOUT_MS "10000"
@@ -215,6 +222,13 @@ set_membership(rd_kafka_conf_t *conf, const TideKafkaConfig *config, guint32 ind
   return set(conf, "group.instance.id", instance->str, error);
 }
 
+static gboolean
+set_unless_chosen(rd_kafka_conf_t *conf, const TideKafkaConfig *config, const char *name, const char *value,
+                  GError **error)
+{
+  return tide_config_find_property(config, name) != NULL || set(conf, name, value, error);
+}
+
 rd_kafka_conf_t *
 tide_kafka_conf_new_consumer(const TideConfig *config, guint32 index, GError **error)
 {
@@ -235,6 +249,8 @@ tide_kafka_conf_new_consumer(const TideConfig *config, guint32 index, GError **e
                 /* An offset out of range is counted and reported, never skipped silently. */
                 set(conf, "auto.offset.reset", "error", error) && set(conf, "enable.partition.eof", "true", error) &&
                 set(conf, "check.crcs", "true", error) && set_queue_backoff(conf, error) &&
+                set_unless_chosen(conf, kafka, "fetch.min.bytes", FETCH_MIN_BYTES, error) &&
+                set_unless_chosen(conf, kafka, "fetch.wait.max.ms", FETCH_WAIT_MS, error) &&
                 set_number(conf, "queued.max.messages.kbytes", (gint64)(queue / 1024), error) &&
                 set_number(conf, "queued.min.messages",
                            (gint64)MIN(queue * MEMORY_PER_PAYLOAD / MEMORY_PER_MESSAGE, MAX_QUEUE_MESSAGES), error) &&

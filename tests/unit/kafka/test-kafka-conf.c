@@ -63,6 +63,7 @@ TEST("/kafka-conf/what-delivery-rests-on")
 {
   TideKafkaConfig config = config_with(TIDE_ASSIGNMENT_EAGER, NULL);
   add_property(&config, "topic.metadata.refresh.interval.ms", "5000", FALSE);
+  add_property(&config, "fetch.wait.max.ms", "100", FALSE);
   rd_kafka_conf_t *conf = consumer_conf(&config);
   assert_property(conf, "partition.assignment.strategy", "range,roundrobin");
   assert_property(conf, "enable.auto.offset.store", "false");
@@ -70,7 +71,9 @@ TEST("/kafka-conf/what-delivery-rests-on")
   assert_property(conf, "auto.offset.reset", "error");
   assert_property(conf, "enable.partition.eof", "true");
   assert_property(conf, "check.crcs", "true");
-  assert_property(conf, "topic.metadata.refresh.interval.ms", "5000"); /* ours is a default */
+  assert_property(conf, "topic.metadata.refresh.interval.ms", "5000"); /* ours are defaults */
+  assert_property(conf, "fetch.wait.max.ms", "100");
+  assert_property(conf, "fetch.min.bytes", "65536");
   rd_kafka_conf_destroy(conf);
   g_array_unref(config.properties);
 }
