@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that every mutant of tests/mutation still fits the sources: its old text stands in its file, and once.
+"""Checks that every mutant of tests/mutation still fits the sources: its old text stands in its file, and once, and in a
+directory of a build, where the tests are known, that its tests exist.
 
     check_mutants.py [ROOT]
 """
+import json
 import sys
 from pathlib import Path
 
@@ -17,11 +19,21 @@ def fits(root, mutant):
     return path.exists() and mutant.applied_to(path.read_text(encoding="utf-8")) is not None
 
 
+def known_tests():
+    """As a mutant names them, with or without their suite; empty outside of a build."""
+    path = Path("meson-info/intro-tests.json")
+    tests = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    suites = {(test["name"], suite.rpartition(":")[2]) for test in tests for suite in test["suite"]}
+    return {name for name, _ in suites} | {f"{suite}/{name}" for name, suite in suites}
+
+
 def main():
     root = project_root()
     mutants = read_all(root / "tests" / "mutation")
     problems = [f"{mutant.name}: its old text does not stand in {mutant.file}, or not once; change the mutant with its line"
                 for mutant in mutants if not fits(root, mutant)]
+    known = known_tests()
+    problems += [f"{mutant.name}: there is no test '{test}'" for mutant in mutants for test in mutant.tests if known and test not in known]
     print("\n".join(problems) or f"{len(mutants)} mutants fit the sources")
     return 1 if problems else 0
 
