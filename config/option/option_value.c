@@ -111,7 +111,7 @@ tide_duration_format(gint64 duration_ms)
 
 /* The size with the unit that "32MB", "200k" or "1mib" probably means. (transfer full); NULL: it is not a size */
 static char *
-meant_size(const char *text)
+nearest_size(const char *text)
 {
   guint64 number = 0;
   const char *unit = NULL;
@@ -135,7 +135,7 @@ tide_size_parse(const char *text, guint64 *ret_bytes, GError **error)
 {
   if (read_with_unit(text, size_units, G_N_ELEMENTS(size_units), ret_bytes))
     return TRUE;
-  g_autofree char *meant = meant_size(text);
+  g_autofree char *meant = nearest_size(text);
   if (meant != NULL)
     return tide_fail(error, TIDE_ERROR_CONFIG, "must have one of the units KiB, MiB and GiB: '%s'", meant);
   return tide_fail(error, TIDE_ERROR_CONFIG, "must be a size such as '64KiB', '1MiB', '2GiB', or a number of bytes");

@@ -117,7 +117,8 @@ void tide_dead_letter_queue_submit(TideDeadLetterQueue *dead_letters, TideDeadLe
 /* Counts messages received and written since the last call, for the ratio. Once per round, not per message. */
 void tide_dead_letter_queue_note_messages(TideDeadLetterQueue *dead_letters, guint64 received, guint64 written);
 
-/* TRUE while none are written, because they are too many, or because the topic or file fails: consumers pause. */
+/* TRUE while no dead letters are written, because there are too many or because the topic or file fails. Consumers
+ * pause meanwhile. */
 gboolean tide_dead_letter_queue_is_stalled_racy(const TideDeadLetterQueue *dead_letters);
 /* TRUE while they are too many, which does not change with time. Threads: any. */
 gboolean tide_dead_letter_queue_has_too_many_racy(const TideDeadLetterQueue *dead_letters);

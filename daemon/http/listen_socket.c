@@ -100,7 +100,7 @@ is_deserted(const TideListenAddress *address)
 
 /* FALSE if the path is not free and must not be removed. @ret_is_there: an abandoned socket, which may be removed */
 static gboolean
-look_at_path(const TideListenRequest *request, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
+inspect_path(const TideListenRequest *request, const TideListenAddress *address, gboolean *ret_is_there, GError **error)
 {
   struct stat info;
   *ret_is_there = lstat(path_of(address), &info) == 0;
@@ -154,7 +154,7 @@ open_locked_path(const TideListenRequest *request, const TideListenAddress *addr
 {
   struct stat info;
   gboolean is_there;
-  if (!look_at_path(request, address, &is_there, error))
+  if (!inspect_path(request, address, &is_there, error))
     return FALSE;
   if (is_there && unlink(path_of(address)) != 0)
     return refuse_path(request, errno, error);
@@ -246,7 +246,7 @@ tide_listen_socket_try(const TideListenRequest *request, GError **error)
     return FALSE;
   if (address.is_off)
     return TRUE;
-  if (address.address.ss_family == AF_UNIX && !look_at_path(request, &address, &is_there, error))
+  if (address.address.ss_family == AF_UNIX && !inspect_path(request, &address, &is_there, error))
     return FALSE;
   if (is_there)
     return TRUE; /* deserted: a start would replace it */

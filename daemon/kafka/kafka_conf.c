@@ -34,8 +34,8 @@
  * factor and to 78 MiB with it, and was read no slower.) */
 #define MEMORY_PER_PAYLOAD 4
 
-/* Even smaller messages, or those without payload, are limited by their number: librdkafka's own limit is 100,000 for a
- * consumer (measured: tombstones, 34 MiB for each consumer whatever the budget). */
+/* Messages that are even smaller, or have no payload, are limited by their number. librdkafka's own limit, 100,000 per
+ * consumer, admits 34 MiB of tombstones whatever the budget is (measured). */
 #define MEMORY_PER_MESSAGE 350
 #define MAX_QUEUE_MESSAGES 100000
 
@@ -60,7 +60,7 @@
 #define DEAD_LETTER_TIMEOUT_MS "10000"
 
 /* How long to wait for a missing topic that may be under creation: well within the timeout of the dead letter. */
-#define TOPIC_COMES_MS "3000"
+#define TOPIC_CREATION_MS "3000"
 
 /* Called from librdkafka's own threads. */
 static void
@@ -285,7 +285,7 @@ tide_kafka_conf_new_dead_letters(const TideKafkaConfig *config, gboolean sends_a
       {"acks", "all"},
       {"max.in.flight.requests.per.connection", "5"},
       {"message.timeout.ms", DEAD_LETTER_TIMEOUT_MS},
-      {"topic.metadata.propagation.max.ms", TOPIC_COMES_MS},
+      {"topic.metadata.propagation.max.ms", TOPIC_CREATION_MS},
       {"message.max.bytes", TIDE_KAFKA_CLIENT_MAX_MESSAGE_BYTES},
       {"queue.buffering.max.messages", "10000"},
       {"queue.buffering.max.kbytes", "2097151"}, /* kafka_dead_letters.c limits it */

@@ -232,7 +232,7 @@ ask_for_members(Looking *it)
 
 /* ---- settings of topics ---- */
 
-/* The answer is in the order of the question. Settings that are not reported stay unknown. */
+/* The answer has the order of the question. A setting that it leaves out stays unknown. */
 static void
 take_settings(GArray *settings, const rd_kafka_DescribeConfigs_result_t *result)
 {

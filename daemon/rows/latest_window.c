@@ -11,10 +11,10 @@
 #define SMOOTHING_US (100 * TIDE_US_PER_MS)
 #define STEP_US (20 * TIDE_US_PER_MS)
 
-/* Length of the window in writes. A lane of a latest table has one write in flight, so a window of one saves nothing.
- * If writers cannot write every value, the window grows until they can, and this is the ratio of the wait to a write: a
- * larger one shortens the wait of all other rows. */
-#define WRITES_A_WINDOW 4
+/* How many times as long as a write the window is. A lane of a latest table has one write in flight, so a window as
+ * long as a write saves nothing. If writers cannot write every value, the window grows until they can: a larger number
+ * makes latest values wait longer, and all other rows shorter. */
+#define WRITES_PER_WINDOW 4
 
 void
 tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us)
@@ -61,7 +61,7 @@ tide_latest_window_adapt(TideLatestWindow *window, const TideLoadSigns *signs, g
 {
   follow_lateness(window, signs, now_us);
   follow_writes(window, signs, now_us);
-  gint64 busy_us = (gint64)(WRITES_A_WINDOW * window->write_us);
+  gint64 busy_us = (gint64)(WRITES_PER_WINDOW * window->write_us);
   window->us = CLAMP(MAX(window->backlog_us, busy_us), window->min_us, window->max_us);
 }
 

@@ -156,7 +156,7 @@ typedef struct TideLanesState {
   guint32 in_flight_probes;
   guint32 suspended_tables;
   gboolean is_paced; /* rows wait for the rate of all tables */
-  gint64 oldest_us;  /* of all waiting or in flight; 0: none */
+  gint64 oldest_us;  /* when the oldest row that waits or is in flight was mapped; 0: there is none */
 } TideLanesState;
 
 TideLanesState tide_lanes_state(TideLanes *lanes);

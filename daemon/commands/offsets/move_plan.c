@@ -73,12 +73,12 @@ static gboolean
 find_past_halt(const TideTopicPart *part, const TideHaltNote *halt, gint64 *ret_to, GError **error)
 {
   if (halt->cause == TIDE_HALT_MESSAGE && part->committed < halt->offset)
-    return tide_fail(error, TIDE_ERROR_DATA,
-                     "topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT
-                     ", but the messages from %" G_GINT64_FORMAT
-                     " on are not written yet: start the daemon, and move when '%d' of 'tidemark offsets show' has "
-                     "reached that offset",
-                     part->topic, part->partition, halt->offset, part->committed, part->partition);
+    return tide_fail(
+        error, TIDE_ERROR_DATA,
+        "topic '%s' partition %d is halted at offset %" G_GINT64_FORMAT ", but the messages from %" G_GINT64_FORMAT
+        " on are not written yet: start the daemon, and move the offset when '%d' of 'tidemark offsets show' has "
+        "reached that offset",
+        part->topic, part->partition, halt->offset, part->committed, part->partition);
   *ret_to = tide_halt_past(halt, MAX(part->committed, part->first));
   if (*ret_to >= part->first && *ret_to <= part->last)
     return TRUE;

@@ -400,7 +400,7 @@ roll_up(TideCommandCall *call, Rollup *rollup, GError **error)
 /* ---- command -------------------------------------------------------------------------------------------------------
  */
 
-/* The target is this command's, not a table of the daemon or of HBase. */
+/* The target must be neither a table that the daemon writes nor one of HBase's own. */
 static gboolean
 check_target_name(const Rollup *rollup, GError **error)
 {

@@ -123,8 +123,8 @@ tide_key_range_set_prefix(TideKeyRange *range, TideBytes prefix)
   step_past(&range->stop);
 }
 
-/* Appends the exclusive end of the requested moments for the TIME part @part: the next number, if there is one. FALSE:
- * the appended bytes are the last requested prefix instead, inclusive. */
+/* Appends where the requested times end for the TIME part @part: the number after the last one, exclusive. Returns
+ * FALSE if no number follows; the appended bytes are then the last requested prefix, inclusive. */
 static gboolean
 append_stop(const TideKeyPart *part, gint64 ns, TideBuffer *out)
 {
