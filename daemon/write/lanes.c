@@ -140,6 +140,7 @@ set_state_locked(LaneQueue *queue, LaneState state)
     slot->table = queue->lane.table;
     slot->place = lanes->used->len;
     g_ptr_array_add(lanes->used, slot);
+    g_free(slot->kinds); /* of the table that had the slot before */
     slot->kinds = g_new0(TideYieldKind, lanes->options.yield_gateways);
   }
   GQueue *left = list_of_locked(queue, queue->state), *joined = list_of_locked(queue, state);
@@ -537,7 +538,6 @@ tide_lanes_close(TideLanes *lanes, const TideTable *table)
     slot->table = NULL;
     slot->written = (TideRate){0};
     slot->rows_per_call = 0;
-    g_clear_pointer(&slot->kinds, g_free);
     g_ptr_array_remove_index_fast(lanes->used, slot->place);
     if (slot->place < lanes->used->len)
       ((TableSlot *)g_ptr_array_index(lanes->used, slot->place))->place = slot->place;

@@ -19,10 +19,11 @@ def fits(root, mutant):
     return path.exists() and mutant.applied_to(path.read_text(encoding="utf-8")) is not None
 
 
-def known_tests():
-    """As a mutant names them, with or without their suite; empty outside of a build."""
-    path = Path("meson-info/intro-tests.json")
-    tests = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+def known_tests(root):
+    """As a mutant names them, with or without their suite; empty outside of a build of @root."""
+    info = Path("meson-info")
+    is_build = info.exists() and Path(json.loads((info / "meson-info.json").read_text())["directories"]["source"]) == root
+    tests = json.loads((info / "intro-tests.json").read_text()) if is_build else []
     suites = {(test["name"], suite.rpartition(":")[2]) for test in tests for suite in test["suite"]}
     return {name for name, _ in suites} | {f"{suite}/{name}" for name, suite in suites}
 
@@ -32,7 +33,7 @@ def main():
     mutants = read_all(root / "tests" / "mutation")
     problems = [f"{mutant.name}: its old text does not stand in {mutant.file}, or not once; change the mutant with its line"
                 for mutant in mutants if not fits(root, mutant)]
-    known = known_tests()
+    known = known_tests(root)
     problems += [f"{mutant.name}: there is no test '{test}'" for mutant in mutants for test in mutant.tests if known and test not in known]
     print("\n".join(problems) or f"{len(mutants)} mutants fit the sources")
     return 1 if problems else 0
