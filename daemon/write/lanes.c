@@ -421,7 +421,8 @@ begin_call_locked(TideLanes *lanes, LaneQueue *queue, TideCall *call, gint64 now
   if (call->is_probe_of_table)
     slot->is_probed = TRUE;
   lanes->in_flight.probes += call->is_probe ? 1 : 0;
-  tide_yield_begin_call(&lanes->yield);
+  if (lanes->options.yield_gateways > 0)
+    tide_yield_begin_call(&lanes->yield);
   if (lanes->yielding.begin_us == 0)
     lanes->yielding.begin_us = now_us;
   lanes->yielding.n_calls++;
@@ -473,7 +474,7 @@ tide_lanes_take(TideLanes *lanes, guint32 gateway, gint64 deadline_us, TideCall 
     LaneQueue *queue = yield_wait_us_locked(lanes, now_us) > 0 ? NULL : tide_lanes_next_locked(lanes, now_us);
     if (queue != NULL) {
       begin_call_locked(lanes, queue, ret_call, now_us);
-      is_more = tide_lanes_next_locked(lanes, now_us) != NULL;
+      is_more = yield_wait_us_locked(lanes, now_us) == 0 && tide_lanes_next_locked(lanes, now_us) != NULL;
       taken = TIDE_TAKE_CALL;
       break;
     }

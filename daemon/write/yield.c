@@ -5,8 +5,8 @@
 
 #define MIN_BOUND (1.0 / 8)
 
-/* A base has this many calls beside the first of each kind, by which their chance is known, or is given up at the
- * second number: then hardly any two are of one kind. */
+/* A base has this many calls beside the first of each kind, by which it is known how much they vary. It ends at the
+ * second number at the latest: then hardly any two are of one kind, and no round counts as slow. */
 #define BASE_CALLS 15
 #define MAX_BASE_CALLS 128
 
@@ -23,9 +23,10 @@
  * others wait, and then waits for them. */
 #define MEASURING_BOUND 0.5
 
-/* How long a base is used: at least this long, and so many times as long as it was measured. */
-#define BASE_LASTS_US (60 * TIDE_US_PER_S)
+/* How long a base is used: so many times as long as it was measured, within these limits. */
 #define BASE_LASTS_TIMES 4
+#define MIN_BASE_LASTS_US (60 * TIDE_US_PER_S)
+#define MAX_BASE_LASTS_US (600 * TIDE_US_PER_S)
 
 /* For each round: in calls, or below one in parts of the bound. Every call beyond what the servers can do at once makes
  * others wait, and growing faster delays live calls more than it gains. */
@@ -101,7 +102,7 @@ add_to_base(TideYield *yield, TideYieldKind *kind, double log_us, double log_row
   if (yield->base.n_repeated < BASE_CALLS && yield->base.n_calls < MAX_BASE_CALLS)
     return;
   gint64 took_us = now_us - yield->base.begin_us;
-  yield->base.end_us = now_us + MAX(BASE_LASTS_US, BASE_LASTS_TIMES * took_us);
+  yield->base.end_us = now_us + CLAMP(BASE_LASTS_TIMES * took_us, MIN_BASE_LASTS_US, MAX_BASE_LASTS_US);
   yield->ceiling = yield->max_calls;
   begin_round(yield, FALSE, now_us);
 }
@@ -110,7 +111,9 @@ add_to_base(TideYield *yield, TideYieldKind *kind, double log_us, double log_row
 static gboolean
 is_slow(const TideYield *yield)
 {
-  double variance = yield->base.squares / MAX(yield->base.n_repeated, 1);
+  if (yield->base.n_repeated < BASE_CALLS)
+    return FALSE;
+  double variance = yield->base.squares / yield->base.n_repeated;
   double error = sqrt(variance * (yield->round.base_share / ROUND_CALLS + 1.0 / ROUND_CALLS));
   return yield->round.slower / ROUND_CALLS > MAX(log(SLOW_TIMES), SLOW_ERRORS * error);
 }

@@ -8,15 +8,17 @@
  *
  * Base. It is what calls take while this process has none in flight half of the time: what others meet without it. It
  * is measured at the beginning, and again after a minute, because others' load changes; where calls are slow, it lasts
- * four times as long as its measurement. Calls of one kind, which means of one table through one gateway, are compared
- * with each other only.
+ * four times as long as its measurement, at most ten minutes. Calls of one kind, which means of one table through one
+ * gateway, are compared with each other only.
  *
  * Rounds. Eight calls that began in a round are judged together, since the time of one call is chance. They are slow if
  * they take a quarter longer than the base, and longer than the calls of the base differ by chance. After two slow
  * rounds in a row, the bound shrinks as much as the second was slower, and stays below where it was until the next
- * base: each attempt to return there would make others wait. Otherwise it grows by a quarter of a call, or below one by
- * half of itself. A call that HBase refused for the moment, or left without an answer, halves it at once. Calls from
- * before the last change show nothing about it.
+ * base: each attempt to return there would make others wait. After a round that is not slow, it grows by a quarter of a
+ * call, or below one by half of itself.
+ *
+ * Refusals. A call that HBase refused for the moment, or left without an answer, halves the bound at once; those in
+ * flight with it do not halve it again. Retries of a failing region do not count.
  *
  * Times are compared by their logarithms: a call that waits for a collection of garbage takes twenty times as long as
  * others, and must not decide for all.

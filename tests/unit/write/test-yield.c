@@ -9,7 +9,7 @@
 #define CALL_US (20 * TIDE_US_PER_MS)
 #define CALL_ROWS 1000
 
-/* As in yield.c. */
+/* As in yield.c, for calls of one kind. */
 #define BASE_CALLS 16
 #define ROUND_CALLS 8
 
@@ -305,6 +305,30 @@ test_base_of_slow_calls_lasts_longer(World *world, gconstpointer data)
   while (world->yield.base.end_us > 0)
     end_call(world, TIDE_US_PER_S, CALL_ROWS, FALSE);
   g_assert_cmpint(world->now_us - begin_us, >=, 120 * TIDE_US_PER_S);
+}
+
+/* A load that is paused for an hour while it measures. */
+static void
+test_base_lasts_ten_minutes_at_most(World *world, gconstpointer data)
+{
+  end_calls(world, BASE_CALLS / 2, CALL_US, CALL_ROWS);
+  world->now_us += 3600 * TIDE_US_PER_S;
+  end_calls(world, BASE_CALLS / 2, CALL_US, CALL_ROWS);
+  g_assert_cmpint(world->yield.base.end_us - world->now_us, ==, 600 * TIDE_US_PER_S);
+}
+
+/* Nothing is known of how much the calls of one kind vary. */
+static void
+test_base_of_calls_of_many_kinds_shows_nothing(World *world, gconstpointer data)
+{
+  TideYieldKind kinds[128] = {0};
+  for (guint i = 0; i < 10 * G_N_ELEMENTS(kinds); i++) {
+    TideYieldCall call = {.start_us = world->now_us, .n_rows = CALL_ROWS, .is_acknowledged = TRUE};
+    tide_yield_begin_call(&world->yield);
+    world->now_us += i < G_N_ELEMENTS(kinds) ? CALL_US : 2 * CALL_US;
+    tide_yield_end_call(&world->yield, &kinds[i % G_N_ELEMENTS(kinds)], &call, world->now_us);
+  }
+  g_assert_cmpuint(count_allowed(world), ==, WRITERS);
 }
 
 static void
@@ -609,6 +633,8 @@ main(int argc, char **argv)
   ADD("/yield/calls-are-compared-with-their-kind", test_calls_are_compared_with_their_kind);
   ADD("/yield/kind-that-the-base-lacks-shows-nothing", test_kind_that_the_base_lacks_shows_nothing);
   ADD("/yield/base-of-slow-calls-lasts-longer", test_base_of_slow_calls_lasts_longer);
+  ADD("/yield/base-lasts-ten-minutes-at-most", test_base_lasts_ten_minutes_at_most);
+  ADD("/yield/base-of-calls-of-many-kinds-shows-nothing", test_base_of_calls_of_many_kinds_shows_nothing);
   ADD("/yield/refused-calls-keep-the-base", test_refused_calls_keep_the_base);
   ADD("/yield/few-refusals-cost-little", test_few_refusals_cost_little);
   ADD("/yield/live-calls-take-twice-as-long-at-most", test_live_calls_take_twice_as_long_at_most);
