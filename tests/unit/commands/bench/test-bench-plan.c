@@ -257,7 +257,7 @@ TEST("/bench-plan/little-is-not-nothing")
   assert_told(text, "one copy, in regions of 20 GiB; 2.8 GiB of history: 12, as at first; 53.7 KiB of latest ");
   g_assert_null(strstr(text, "0.00 "));
   g_autofree char *json = printed(&load, tide_plan_print_json);
-  assert_told(json, "\"client_cores\":1.974");
+  assert_told(json, "\"client_cores\":1.291");
   assert_told(json, "\"topic_disk_tib\":0.000314");
   assert_told(json, "\"because\":{\"daemons\":\"hardly a core busy, of 8 in each; at least 2, so that one may fail\"");
 }
