@@ -335,7 +335,7 @@ check_whole(Compiler *compiler, GError **error)
   gboolean has_hour_of_half = (pattern->named & NAMES_HOUR_OF_HALF) != 0;
   if (fault == NULL && has_hour_of_half != ((pattern->named & NAMES_HALF) != 0))
     fault = has_hour_of_half ? "hh (1 to 12) needs a (AM or PM); for 24 hours, use HH" : "a (AM or PM) needs hh or h";
-  if (fault == NULL && ((pattern->named ^ printed_names(pattern)) & (TIDE_NAMES_DATE | TIDE_NAMES_CLOCK)))
+  if (fault == NULL && ((pattern->named ^ printed_names(pattern)) & (TIDE_NAMES_DATE | TIDE_NAMES_CLOCK | NAMES_HALF)))
     fault = "an optional part repeats elements of an earlier one and adds others: split it into two parts";
   return fault == NULL ? reserve_digits(compiler, error) : FAIL(compiler, error, "%s", fault);
 }

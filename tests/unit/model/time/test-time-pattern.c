@@ -202,6 +202,7 @@ TEST("/time-pattern/wrong-patterns")
       {"HH:mmXyyyyMMdd", "X (the offset from UTC) comes before"},
       {"HH:mmX[:ss] yyyyMMdd", "X (the offset from UTC) comes before"},
       {"[yyyy-MM-dd][dd.MM.yyyy HH]", "split it into two parts"},
+      {"[yyyy-MM-dd][dd.MM.yyyy a] h", "split it into two parts"},
   };
   for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
