@@ -462,6 +462,7 @@ tide_lanes_take(TideLanes *lanes, guint32 gateway, gint64 deadline_us, TideCall 
   ret_call->n_rows = 0;
   ret_call->n_bytes = 0;
   ret_call->is_answered = FALSE;
+  ret_call->taken_rows = ret_call->silent_rows = ret_call->oversized_rows = 0;
   ret_call->gateway = gateway;
   tide_mutex_lock(&lanes->lock);
   for (;;) {
