@@ -317,15 +317,15 @@ test_base_lasts_ten_minutes_at_most(World *world, gconstpointer data)
   g_assert_cmpint(world->yield.base.end_us - world->now_us, ==, 600 * TIDE_US_PER_S);
 }
 
-/* Nothing is known of how much the calls of one kind vary. */
+/* Of 128 calls, five are not the first of their kind: hardly anything is known of how much they vary. */
 static void
 test_base_of_calls_of_many_kinds_shows_nothing(World *world, gconstpointer data)
 {
-  TideYieldKind kinds[128] = {0};
+  TideYieldKind kinds[123] = {0};
   for (guint i = 0; i < 10 * G_N_ELEMENTS(kinds); i++) {
     TideYieldCall call = {.start_us = world->now_us, .n_rows = CALL_ROWS, .is_acknowledged = TRUE};
     tide_yield_begin_call(&world->yield);
-    world->now_us += i < G_N_ELEMENTS(kinds) ? CALL_US : 2 * CALL_US;
+    world->now_us += i < 128 ? CALL_US : 2 * CALL_US;
     tide_yield_end_call(&world->yield, &kinds[i % G_N_ELEMENTS(kinds)], &call, world->now_us);
   }
   g_assert_cmpuint(count_allowed(world), ==, WRITERS);
