@@ -115,8 +115,6 @@ tide_bisect_begin(TideBisect *bisect, TideCall *call, gint64 now_us)
   bisect->counts = (TideBisectCounts){0};
   g_array_set_size(bisect->refused, 0);
   g_clear_pointer(&bisect->text, g_free);
-  call->taken_rows = call->silent_rows = call->oversized_rows = 0;
-  call->is_answered = FALSE;
   bisect->first_rows[0] = 0;
   for (guint32 i = 0; i < call->n_batches; i++) {
     TideBatch *batch = call->batches[i];

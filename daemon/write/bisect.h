@@ -60,7 +60,7 @@ typedef struct TideBisectOptions {
 TideBisect *tide_bisect_new(const TideBisectOptions *options);
 void tide_bisect_free(TideBisect *bisect); /* NULL ok */
 
-/* @call: borrowed until tide_bisect_end(). @now_us: monotonic, here and below */
+/* @call: as the lanes gave it out; borrowed until tide_bisect_end(). @now_us: monotonic, here and below */
 void tide_bisect_begin(TideBisect *bisect, TideCall *call, gint64 now_us);
 
 /* Chooses the next call. Returns FALSE if nothing of @call is left to send. */

@@ -446,9 +446,11 @@ wait_for_work_locked(TideLanes *lanes, gint64 until_us, gint64 now_us)
   if (yield_us > 0 && yield_us < G_MAXINT64)
     until_us = MIN(until_us, now_us + yield_us);
   tide_cond_wait_until(&lanes->work, &lanes->lock, until_us);
+  if (!is_yielding)
+    return;
   gint64 woken_us = tide_now_us();
-  guint64 waited_us = is_yielding ? (guint64)(woken_us - now_us) : 0;
-  lanes->yielding.n_waiting -= is_yielding ? 1 : 0;
+  guint64 waited_us = (guint64)(woken_us - now_us);
+  lanes->yielding.n_waiting--;
   lanes->yielding.waited_us += waited_us;
   tide_rate_add(&lanes->yielding.recent_us, waited_us, woken_us);
 }

@@ -162,6 +162,9 @@ gateway_send(Gateway *gateway)
   g_clear_pointer(&gateway->text, g_free);
   gateway->n_calls = gateway->largest_rows = 0;
   gateway->now_us += ROUND_US;
+  /* As the lanes give it out. */
+  gateway->call.taken_rows = gateway->call.silent_rows = gateway->call.oversized_rows = 0;
+  gateway->call.is_answered = FALSE;
   tide_bisect_begin(gateway->bisect, &gateway->call, gateway->now_us);
   while (tide_bisect_next(gateway->bisect, &sent)) {
     gateway_read(gateway, &sent, numbers);

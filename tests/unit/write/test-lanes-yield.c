@@ -10,14 +10,14 @@
 
 /* Instead of those of set_up(). */
 static void
-use_yielding_lanes(Fixture *fixture)
+use_yielding_lanes(Fixture *fixture, gint64 retry_us)
 {
   TideLanesOptions options = {.n_tables = 2,
                               .max_rows = 10,
                               .max_bytes = 1000,
                               .max_in_flight_per_region = WRITERS,
-                              .retry_min_us = SLOW_CALL_US,
-                              .retry_max_us = SLOW_CALL_US,
+                              .retry_min_us = retry_us,
+                              .retry_max_us = retry_us,
                               .yield_gateways = GATEWAYS,
                               .n_writers = WRITERS};
   tide_lanes_free(fixture->lanes);
@@ -28,7 +28,7 @@ static void
 set_up_yielding(Fixture *fixture, gconstpointer data)
 {
   set_up(fixture, data);
-  use_yielding_lanes(fixture);
+  use_yielding_lanes(fixture, SLOW_CALL_US);
 }
 
 static gboolean
@@ -74,7 +74,7 @@ test_call_turned_away_is_followed_by_a_pause(Fixture *fixture, gconstpointer dat
 {
   static const TideOutcome outcomes[] = {TIDE_OUTCOME_RETRY, TIDE_OUTCOME_UNKNOWN};
   for (guint i = 0; i < G_N_ELEMENTS(outcomes); i++) {
-    use_yielding_lanes(fixture);
+    use_yielding_lanes(fixture, SLOW_CALL_US);
     TideLane *busy = lane_of(fixture, 0, "", "m"), *other = lane_of(fixture, 1, "", "");
     TideCall call;
     submit_calls(fixture, busy, 1);
@@ -92,14 +92,7 @@ test_call_turned_away_is_followed_by_a_pause(Fixture *fixture, gconstpointer dat
 static void
 test_failing_lane_holds_no_call_back(Fixture *fixture, gconstpointer data)
 {
-  tide_lanes_free(fixture->lanes);
-  TideLanesOptions options = {.n_tables = 2,
-                              .max_rows = 10,
-                              .max_bytes = 1000,
-                              .max_in_flight_per_region = WRITERS,
-                              .yield_gateways = GATEWAYS,
-                              .n_writers = WRITERS};
-  fixture->lanes = tide_lanes_new(&options);
+  use_yielding_lanes(fixture, 0);
   TideLane *failing = lane_of(fixture, 0, "", "m"), *other = lane_of(fixture, 0, "m", "");
   TideCall call;
   submit_calls(fixture, failing, 1);
@@ -228,7 +221,7 @@ static void
 test_end_of_a_call_wakes_a_writer_of_another_gateway(Fixture *fixture, gconstpointer data)
 {
   for (guint round = 0; round < 100; round++) {
-    use_yielding_lanes(fixture);
+    use_yielding_lanes(fixture, SLOW_CALL_US);
     TideLane *lane = lane_of(fixture, 0, "", "");
     TideCall call;
     submit_calls(fixture, lane, 2);

@@ -317,7 +317,7 @@ test_base_lasts_ten_minutes_at_most(World *world, gconstpointer data)
   g_assert_cmpint(world->yield.base.end_us - world->now_us, ==, 600 * TIDE_US_PER_S);
 }
 
-/* Of 128 calls, five are not the first of their kind: hardly anything is known of how much they vary. */
+/* Only five of 128 calls are not the first of their kind: too few to say how much calls of one kind vary. */
 static void
 test_base_of_calls_of_many_kinds_shows_nothing(World *world, gconstpointer data)
 {
@@ -345,7 +345,7 @@ test_refused_calls_keep_the_base(World *world, gconstpointer data)
 
 #define MAX_SERVERS 8
 
-/* What uses it, and how. */
+/* The servers of a gateway, and the calls that it gets. */
 typedef struct Scene {
   guint n_servers;
   double live_share; /* of what the servers can do */
