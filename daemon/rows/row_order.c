@@ -44,7 +44,8 @@ merge(const TideOrderedRow *runs, guint32 middle, guint32 end, TideOrderedRow *m
         right == end || (left < middle && are_in_order(&runs[left], &runs[right])) ? runs[left++] : runs[right++];
 }
 
-/* A merge sort, since qsort() allocates memory. */
+/* A merge sort, since qsort() allocates memory. It begins with the runs that are there: devices that report in turn
+ * leave few. */
 void
 tide_row_order_sort(TideOrderedRow *rows, guint32 n_rows)
 {
@@ -52,12 +53,22 @@ tide_row_order_sort(TideOrderedRow *rows, guint32 n_rows)
     return;
   TideOrderedRow scratch[TIDE_ROW_ORDER_MAX];
   TideOrderedRow *from = rows, *to = scratch;
+  guint32 ends[TIDE_ROW_ORDER_MAX];
   gsize offset = common_len(rows, n_rows);
-  for (guint32 i = 0; i < n_rows; i++)
+  guint32 n_runs = 0;
+  for (guint32 i = 0; i < n_rows; i++) {
     rows[i].sort_key = sort_key_of(rows[i].key, offset);
-  for (guint32 width = 1; width < n_rows; width *= 2) {
-    for (guint32 first = 0; first < n_rows; first += 2 * width)
-      merge(from + first, MIN(width, n_rows - first), MIN(2 * width, n_rows - first), to + first);
+    if (i > 0 && !are_in_order(&rows[i - 1], &rows[i]))
+      ends[n_runs++] = i;
+  }
+  ends[n_runs++] = n_rows;
+  for (; n_runs > 1; n_runs = (n_runs + 1) / 2) {
+    guint32 first = 0;
+    for (guint32 run = 0; run < n_runs; run += 2) {
+      guint32 middle = ends[run], end = ends[MIN(run + 1, n_runs - 1)];
+      merge(from + first, middle - first, end - first, to + first);
+      ends[run / 2] = first = end;
+    }
     TideOrderedRow *ordered = to;
     to = from;
     from = ordered;
