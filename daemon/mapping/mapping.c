@@ -610,7 +610,8 @@ map_tombstone(TideMapping *mapping, const TideMessage *message, TideReject *ret_
 static void
 finish_identities(TideMapping *mapping)
 {
-  for (guint i = 0; i < tide_row_list_n_rows(&mapping->list); i++) {
+  guint n_rows = tide_row_list_n_rows(&mapping->list);
+  for (guint i = 0; i < n_rows; i++) {
     TideRow *row = tide_row_list_row(&mapping->list, i);
     if (row->identity == 0)
       continue;

@@ -602,11 +602,13 @@ check_printed(const TideTableMapper *mapper, const Attempt *attempt)
 static gboolean
 check_row(const TideTableMapper *mapper, const Attempt *attempt)
 {
-  TideBytes table = tide_bytes_of_string(mapper->table->name);
+  const char *table = mapper->table->name;
   if (count_cells(attempt) == 0)
-    return reject(attempt, TIDE_REJECT_NO_CELLS, table, "no field of the reading is written to the table");
+    return reject(attempt, TIDE_REJECT_NO_CELLS, tide_bytes_of_string(table),
+                  "no field of the reading is written to the table");
   if (attempt->row_bytes > mapper->limits.max_row_bytes)
-    return reject(attempt, TIDE_REJECT_TOO_LARGE, table, "the row does not fit into one call: see batch.max_bytes");
+    return reject(attempt, TIDE_REJECT_TOO_LARGE, tide_bytes_of_string(table),
+                  "the row does not fit into one call: see batch.max_bytes");
   if (G_UNLIKELY(attempt->reading->n_printed_cells > 0) && mapper->table->index_of == TIDE_TABLE_NONE)
     return check_printed(mapper, attempt);
   return TRUE;

@@ -349,12 +349,13 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
                   .by_record_time = TRUE, .bound = TIDE_REJECT_BOUND_MAX_PAST, .bound_ms = spec->max_past_ms);
   if (event_ms >= LATEST_EPOCH_MS)
     return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE, "beyond the year 2200: is the unit right?");
-  if (tide_time_spec_is_future(spec, attempt->record, event_ms * TIDE_NS_PER_MS)) {
+  if (record_ms >= 0 && event_ms - record_ms > spec->max_future_ms) {
     if (spec->on_future == TIDE_FUTURE_REJECT)
       return refuse_future(attempt);
     if (event_ms - record_ms > FUTURE_MAX_MS)
       return REFUSE(TIDE_REJECT_TIME_IMPLAUSIBLE,
                     "later than the record's time by more than ten years: is the unit right?", .by_record_time = TRUE);
+    attempt->ret_time->is_future = TRUE;
     return TRUE;
   }
   /* on_future does not apply to this decision: it depends on the host clock, so the reading becomes a dead letter that
@@ -368,12 +369,6 @@ check_plausible(const Attempt *attempt, gint64 event_ms)
                 .remedy = "set the clock of the sender or of this host; 'dead-letters replay' sends the message again, "
                           "and it is accepted once its time has come",
                 .bound = TIDE_REJECT_BOUND_MAX_FUTURE, .bound_ms = spec->max_future_ms);
-}
-
-gboolean
-tide_time_spec_is_future(const TideTimeSpec *spec, const TideRecordTime *record, gint64 ns)
-{
-  return record->record_ms >= 0 && tide_ns_to_ms(ns) - record->record_ms > spec->max_future_ms;
 }
 
 void
@@ -482,8 +477,8 @@ tide_time_spec_clear(TideTimeSpec *spec)
 
 typedef struct ReadingTime {
   const TideTimeSpec *spec; /* borrowed */
-  gint64 ns;
-  guint64 read_at; /* n_begun when ns was read; 0: never */
+  TideEventTime read;
+  guint64 read_at; /* n_begun when it was read; 0: never */
 } ReadingTime;
 
 void
@@ -526,23 +521,20 @@ tide_reading_times_get(TideReadingTimes *times, guint index, gint64 *ret_ns, Tid
 {
   ReadingTime *time = time_at(times, index);
   if (time->read_at != times->n_begun) {
-    TideEventTime read;
-    if (!tide_time_spec_read(time->spec, times->reading, &times->record, &read, ret_reject))
+    if (!tide_time_spec_read(time->spec, times->reading, &times->record, &time->read, ret_reject))
       return FALSE;
-    time->ns = read.ns;
-    times->some_ambiguous |= read.was_ambiguous;
-    times->some_cut |= read.was_cut;
+    times->some_ambiguous |= time->read.was_ambiguous;
+    times->some_cut |= time->read.was_cut;
     time->read_at = times->n_begun;
   }
-  *ret_ns = time->ns;
+  *ret_ns = time->read.ns;
   return TRUE;
 }
 
 gboolean
 tide_reading_times_is_future(const TideReadingTimes *times, guint index)
 {
-  const ReadingTime *time = time_at(times, index);
-  return tide_time_spec_is_future(time->spec, &times->record, time->ns);
+  return time_at(times, index)->read.is_future;
 }
 
 void

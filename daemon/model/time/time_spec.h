@@ -42,6 +42,7 @@ typedef struct TideEventTime {
   gint64 ns;              /* since the epoch; never negative */
   gboolean was_ambiguous; /* a local time that occurs twice: on_ambiguous decided */
   gboolean was_cut;       /* its text is finer than nanoseconds */
+  gboolean is_future;     /* later than the bound relative to the record time; on_future did not reject it */
 } TideEventTime;
 
 /* Set before start, then read-only; shared by all threads. */
@@ -78,9 +79,6 @@ typedef struct TideTimeSpec {
  */
 gboolean tide_time_spec_read(const TideTimeSpec *spec, const TideReading *reading, const TideRecordTime *record,
                              TideEventTime *ret_time, TideReject *ret_reject) G_GNUC_WARN_UNUSED_RESULT;
-
-/* Whether @ns, read from a reading of @record, is later than @spec's bound relative to the record time. */
-gboolean tide_time_spec_is_future(const TideTimeSpec *spec, const TideRecordTime *record, gint64 ns);
 
 /* Fills @ret_reject like a read of a time of @reading beyond the bound. */
 void tide_time_spec_reject_future(const TideTimeSpec *spec, const TideReading *reading, TideReject *ret_reject);

@@ -175,9 +175,9 @@ count_ns(const Decimal *decimal, const Count *count, gint64 *ret_ns, gboolean *r
 static gboolean
 unwrap(const Count *count, TideBytes *text)
 {
-  TideBytes before = tide_bytes_of_string(count->before), behind = tide_bytes_of_string(count->behind);
-  if (before.len == 0)
+  if (count->before[0] == '\0')
     return TRUE;
+  TideBytes before = tide_bytes_of_string(count->before), behind = tide_bytes_of_string(count->behind);
   if (text->len < before.len + behind.len || memcmp(text->data, before.data, before.len) != 0 ||
       memcmp(text->data + text->len - behind.len, behind.data, behind.len) != 0)
     return FALSE;
