@@ -483,7 +483,7 @@ take_member(TideLayout *layout, const Step *step, gsize place)
 {
   TideShaper *shaper = layout->shaper;
   Place start, behind;
-  gint64 missing;
+  gint64 missing = -1;
   TideBytes unused;
   gboolean has;
   keep_place(layout, &start);

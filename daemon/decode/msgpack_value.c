@@ -150,7 +150,7 @@ pass_head(Pass *pass, TideMsgpackValue *ret_value, guint64 *ret_n_inner)
 static gboolean
 pass_values(Pass *pass, guint64 n, guint depth_left)
 {
-  TideMsgpackValue value;
+  TideMsgpackValue value = {0};
   guint64 n_inner;
   if (n > 0 && depth_left == 0)
     return fail(pass, "it is nested too deeply");
@@ -164,7 +164,7 @@ gboolean
 tide_msgpack_check_map(TideBytes value, TideMsgpackLimits limits, GError **error)
 {
   Pass pass = {.bytes = value, .error = error};
-  TideMsgpackValue map;
+  TideMsgpackValue map = {0};
   guint64 n_inner;
   if (value.len > 0 && !pass_head(&pass, &map, &n_inner))
     return FALSE;

@@ -470,7 +470,7 @@ const TideCommand tide_command_load = {
         "values; protobuf messages, each after its length; Avro container files. They may be compressed with gzip\n"
         "or zstd. '-' is standard input. A mark stores the progress of each file, up to what HBase has acknowledged.\n"
         "After a stop or a kill, the same command continues, and skips files that are complete. A daemon may run at\n"
-        "the same time: latest tables stay correct, and the load slows down while it makes HBase slower.\n"
+        "the same time: latest tables stay correct; with '--yield', the load slows down while it slows HBase down.\n"
         "\n"
         "Examples:\n"
         "  tidemark load --dry-run archive/2025-*.jsonl.gz\n"
