@@ -24,6 +24,7 @@ typedef struct TideKeptScanner {
   gint32 id;             /* scanner id, valid on this connection only */
   gboolean has_skipped;  /* rows were read and dropped: the scanner can no longer be used */
   gint32 last_sequence;  /* of its last call: the next page's while that is in flight */
+  guint64 asked_rows;    /* that it requests */
   guint64 used;
 } TideKeptScanner;
 
@@ -46,6 +47,7 @@ struct TideHBaseClient {
   /* memory reused by every call */
   gint32 sequence_id; /* of the last call encoded here; the generated code always sends 0 */
   TideBuffer request;
+  TideBuffer page; /* the reply that is read while the page after it is in flight */
   GArray *parts;   /* (element-type TideBytes) */
   GArray *cells;   /* (element-type TideResultCell) */
   GError *failure; /* why the current reply could not be read; set and cleared within tide_client_conclude()'s call */
@@ -79,11 +81,11 @@ gboolean tide_client_call_request(TideHBaseClient *client, const char *method, g
 gboolean tide_client_call_same_connection(TideHBaseClient *client, const char *method, gint64 deadline_us,
                                           TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
-/* The two halves of a call, between which the caller does other work. Any other call in between waits for the reply and
- * drops it (has_skipped of scanners.asked). Sending may fail silently: the page is then not requested. */
+/* The two halves of a call, around other work such as reading the last reply. Any other call in between waits for the
+ * reply and drops it (has_skipped of scanners.asked). Sending may fail silently: the page is then not requested. */
 void tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 deadline_us);
 gboolean tide_client_receive_asked(TideHBaseClient *client, const char *method, gint64 deadline_us,
-                                   TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+                                   TideReply *ret_reply, GError **error);
 
 /* Closes the scanners that are still open at the gateway, if that is possible at once, and frees their state. */
 void tide_client_close_scanners(TideHBaseClient *client);

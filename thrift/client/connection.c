@@ -7,10 +7,6 @@
 /* Bytes requested per receive call: a put's reply arrives in one call, a page of a scan in a few. */
 #define READ_AHEAD_BYTES (64u << 10)
 
-/* Above this size the reply's memory is freed when the next call begins: an idle connection must not keep the memory of
- * a page of large rows. */
-#define KEPT_BUFFER_BYTES (1u << 20)
-
 /* Up to this many parts need no allocation; a batch has one part per chunk of its arena. */
 #define VECTORS_ON_STACK 64
 
@@ -74,7 +70,7 @@ tide_connection_connect(TideConnection *connection, GError **error)
 static void
 forget_reply(TideConnection *connection)
 {
-  if (connection->received.capacity > KEPT_BUFFER_BYTES)
+  if (connection->received.capacity > TIDE_KEPT_REPLY_BYTES)
     tide_buffer_clear_memory(&connection->received);
   tide_buffer_reset(&connection->received);
   connection->message = TIDE_BYTES_EMPTY;

@@ -19,6 +19,10 @@ G_BEGIN_DECLS
 /* Maximum size of a reply. Scans request pages by rows, so this limits the size of a page of large rows. */
 #define TIDE_REPLY_MAX_BYTES (64u << 20)
 
+/* Above this size the reply's memory is freed when the next call begins: an idle connection must not keep the memory of
+ * a page of large rows. */
+#define TIDE_KEPT_REPLY_BYTES (1u << 20)
+
 typedef struct TideConnection TideConnection;
 
 struct TideMessageLayer {

@@ -77,6 +77,7 @@ tide_hbase_client_free(TideHBaseClient *client)
   g_array_unref(client->parts);
   g_array_unref(client->cells);
   tide_buffer_clear_memory(&client->request);
+  tide_buffer_clear_memory(&client->page);
   g_free(client->cluster);
   tide_endpoint_free(client->endpoint);
   g_free(client);
@@ -170,16 +171,14 @@ receive_reply(TideHBaseClient *client, const char *method, gint32 sequence_id, T
 
 /* Drops the page that was requested in advance: the connection is needed for another call. */
 static void
-drop_asked(TideHBaseClient *client, gint64 started_us, gint64 deadline_us)
+drop_asked(TideHBaseClient *client, gint64 deadline_us)
 {
-  TideKeptScanner *asked = g_steal_pointer(&client->scanners.asked);
-  if (asked == NULL)
-    return;
   TideReply reply;
-  asked->has_skipped = TRUE;
-  tide_connection_begin_call(client->connection, started_us, deadline_us);
-  (void)receive_reply(client, "getScannerRows", asked->last_sequence, &reply, NULL); /* on failure it closes the
-                                                                                      * connection */
+  if (client->scanners.asked == NULL)
+    return;
+  client->scanners.asked->has_skipped = TRUE;
+  (void)tide_client_receive_asked(client, "getScannerRows", deadline_us, &reply,
+                                  NULL); /* it may close the connection */
 }
 
 void
@@ -216,7 +215,7 @@ begin_call(TideHBaseClient *client, gint64 deadline_us, GError **error)
   gint64 started_us = tide_now_us();
   if (g_cancellable_is_cancelled(client->cancellable))
     return tide_fail(error, TIDE_ERROR_CANCELLED, "the calls to gateway '%s' were cancelled", client->endpoint->text);
-  drop_asked(client, started_us, deadline_us);
+  drop_asked(client, deadline_us);
   /* The gateway closes idle connections after 60 s; detecting that here keeps it from failing this call. */
   if (!tide_hbase_client_is_ready(client))
     close_connection(client);
@@ -268,11 +267,12 @@ void
 tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 deadline_us)
 {
   TideBytes part = tide_buffer_bytes(&client->request);
-  client->same_connection = TRUE;
-  gboolean ready = begin_call(client, deadline_us, NULL);
-  client->same_connection = FALSE;
-  if (!ready)
+  if (!tide_hbase_client_is_ready(client))
     return;
+  tide_connection_begin_call(client->connection, tide_now_us(), deadline_us);
+  TideBuffer received = client->connection->received; /* the next reply would take its place */
+  client->connection->received = client->page;
+  client->page = received;
   if (tide_connection_send(client->connection, &part, 1, NULL))
     client->scanners.asked = scanner;
   else

@@ -159,19 +159,6 @@ open_scanner(Scan *scan, TideBytes table, GError **error)
          tide_client_conclude(client, tide_reply_read_i32(&reply, &scan->scanner_id, &client->failure), error);
 }
 
-/* Fetches one page. @ret_results: 0 at the end of the scan. */
-static gboolean
-fetch_rows(Scan *scan, gint32 n_rows, guint32 *ret_results, GError **error)
-{
-  TideHBaseClient *client = scan->client;
-  tide_client_begin_request(client);
-  tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, scan->scanner_id,
-                                   n_rows);
-  TideReply reply;
-  return tide_client_call_same_connection(client, "getScannerRows", next_deadline_us(scan), &reply, error) &&
-         tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, ret_results, &client->failure), error);
-}
-
 /* The rows have arrived by now, or an error is being returned: a failure to close changes neither. If the connection is
  * lost, the gateway drops the scanner itself after a while. */
 static void
@@ -187,20 +174,27 @@ close_scanner(TideHBaseClient *client, gint32 scanner_id, gint64 deadline_us)
   (void)tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), NULL);
 }
 
+/* Fetches page after page until the end of the scan, whose page is empty. */
 static gboolean
 fetch_all(Scan *scan, GError **error)
 {
+  TideHBaseClient *client = scan->client;
   while (!scan->sink.stopped) {
     if (tide_now_us() >= scan->end_us)
       return tide_fail(error, TIDE_ERROR_TIMEOUT,
                        "gateway '%s' returned %" G_GUINT64_FORMAT " rows of a scan of at most %" G_GUINT64_FORMAT
                        " in %d call timeouts: the scan was cancelled",
-                       scan->client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
+                       client->endpoint->text, scan->sink.rows, scan->sink.limit_rows, SCAN_TIMEOUTS);
     guint64 wanted = scan->request.caching_rows;
     if (scan->sink.limit_rows > 0)
       wanted = MIN(wanted, scan->sink.limit_rows - scan->sink.rows);
+    tide_client_begin_request(client);
+    tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, scan->scanner_id,
+                                     (gint32)wanted);
     guint32 results = 0;
-    if (!fetch_rows(scan, (gint32)wanted, &results, error))
+    TideReply reply;
+    if (!tide_client_call_same_connection(client, "getScannerRows", next_deadline_us(scan), &reply, error) ||
+        !tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &results, &client->failure), error))
       return FALSE;
     if (results == 0)
       break;
@@ -223,8 +217,8 @@ scan_once(Scan *scan, TideBytes table, GError **error)
 
 /* A caller that reads a table page by page starts each page at the row after the last one, and opening and closing a
  * scanner per page would take most of the time. So a page that begins where another page of the same scan ended uses
- * the kept scanner. The page after it is requested in advance, so that the gateway works while the reader does. The
- * number of kept scanners is bounded: the least recently used one is closed first. */
+ * the kept scanner. The page after it is requested in advance, before the page itself is read, so that the gateway
+ * works while the reader does. The number of kept scanners is bounded: the least recently used one is closed first. */
 
 /* Returns the scanner that continues @question at @start_row; NULL: this is a first page. */
 static TideKeptScanner *
@@ -260,18 +254,38 @@ is_full(const Scan *scan)
   return scan->sink.rows == scan->sink.limit_rows;
 }
 
-/* Receives the page that was requested in advance after the last one. */
+static void
+ask_next_page(const Scan *scan, TideKeptScanner *kept)
+{
+  TideHBaseClient *client = scan->client;
+  kept->asked_rows = MIN(scan->sink.limit_rows, scan->request.caching_rows);
+  tide_client_begin_request(client);
+  tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, kept->id,
+                                   (gint32)kept->asked_rows);
+  kept->last_sequence = client->sequence_id;
+  tide_client_ask_ahead(client, kept, next_deadline_us(scan));
+}
+
+/* Receives the page that was requested in advance after the last one, and requests the next unless fewer rows are
+ * wanted now, as at the end. The rest of a short page is the beginning of the next, if that was requested. */
 static gboolean
 fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
 {
   TideHBaseClient *client = scan->client;
+  guint64 n_before = scan->sink.rows;
   TideReply reply;
   guint32 n_results = 0;
-  if (!tide_client_receive_asked(client, "getScannerRows", next_deadline_us(scan), &reply, error) ||
-      !tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error))
+  if (!tide_client_receive_asked(client, "getScannerRows", next_deadline_us(scan), &reply, error))
     return FALSE;
-  kept->has_skipped = scan->sink.rows < n_results; /* the advance request was for more rows than now wanted */
-  return n_results == 0 || fetch_all(scan, error); /* the rest of the page, if more rows are wanted */
+  if (n_before == 0 && kept->asked_rows <= scan->sink.limit_rows)
+    ask_next_page(scan, kept);
+  if (!tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error))
+    return FALSE;
+  if (client->page.capacity > TIDE_KEPT_REPLY_BYTES)
+    tide_buffer_clear_memory(&client->page);
+  kept->has_skipped = scan->sink.rows - n_before < n_results; /* more rows were requested than are now wanted */
+  return n_results == 0 || is_full(scan) ||
+         (client->scanners.asked == kept ? fetch_asked(scan, kept, error) : fetch_all(scan, error));
 }
 
 static void
@@ -304,11 +318,8 @@ fetch_next_page(Scan *scan, TideKeptScanner *kept, GError **error)
 static gboolean
 open_and_keep(Scan *scan, TideBytes table, TideKeptScanner *kept, GError **error)
 {
-  gint64 limit_rows = scan->request.limit_rows;
-  scan->request.limit_rows = 0;
-  gboolean ok = open_scanner(scan, table, error);
-  scan->request.limit_rows = limit_rows;
-  if (!ok)
+  scan->request.limit_rows = 0; /* the sink has it */
+  if (!open_scanner(scan, table, error))
     return FALSE;
   kept->id = scan->scanner_id;
   kept->is_open = TRUE;
@@ -331,15 +342,9 @@ prepare_next_page(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolea
   if (!scan->request.reversed)
     tide_buffer_append_byte(&kept->next_start, 0);
   kept->used = ++client->scanners.clock;
-  if (in_turn && kept->is_open && !kept->has_skipped) {
-    gint32 n_rows = (gint32)MIN(scan->sink.limit_rows, scan->request.caching_rows);
-    tide_client_begin_request(client);
-    tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, kept->id, n_rows);
-    kept->last_sequence = client->sequence_id;
-    tide_client_ask_ahead(client, kept, next_deadline_us(scan));
-  } else {
-    kept->last_sequence = client->sequence_id;
-  }
+  kept->last_sequence = client->sequence_id;
+  if (in_turn && kept->is_open && !kept->has_skipped && client->scanners.asked == NULL)
+    ask_next_page(scan, kept);
 }
 
 static gboolean

@@ -385,7 +385,8 @@ read_pages(Gateway *gateway, guint n_pages, TideScanRequest *request, TideBuffer
   return sum;
 }
 
-/* Whoever comes back once gets all further pages from one scanner, which is closed at the end. */
+/* Whoever comes back once gets all further pages from one scanner, which is closed at the end. When its empty last page
+ * arrives, another was asked for before that was read. */
 TEST("/kept-scanners/pages-come-from-one-scanner")
 {
   for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
@@ -396,7 +397,7 @@ TEST("/kept-scanners/pages-come-from-one-scanner")
     g_assert_cmpuint(read_pages(&gateway, 10, &request, &start), ==, 18);
     gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
                            "getScannerRows getScannerRows getScannerRows getScannerRows getScannerRows "
-                           "getScannerRows getScannerRows closeScanner ");
+                           "getScannerRows getScannerRows getScannerRows closeScanner ");
   }
 }
 
@@ -510,8 +511,8 @@ TEST("/kept-scanners/a-scanner-that-is-gone-is-opened-anew")
     g_assert_cmpuint(read_pages(&gateway, 5, &request, &start), ==, 10);
     tide_hbase_client_free(atomic_exchange(&gateway.client, NULL));
     gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
-                           "getScannerRows closeScanner openScanner getScannerRows getScannerRows getScannerRows "
-                           "closeScanner ");
+                           "getScannerRows getScannerRows closeScanner openScanner getScannerRows getScannerRows "
+                           "getScannerRows closeScanner ");
   }
 }
 
