@@ -22,15 +22,17 @@ typedef enum Part {
   N_PARTS,
 } Part;
 
-/* Its name in a table, and for programs. NULL: it is not shown there, or has the name of its field or column. */
+/* Its name in a table, and for programs. NULL: it is not shown there, or has the name of its field or column.
+ * @is_quoted: its text, which comes from us, never needs quotes in CSV, or already has them. */
 static const struct {
   const char *table, *program;
+  gboolean is_quoted;
 } part_names[N_PARTS] = {
-    [PART_ROW] = {"ROW", "row"},        [PART_KEY_TIME] = {"KEY TIME", "key_time"},
-    [PART_ROW_TIME] = {"TIME", "time"}, [PART_TIMESTAMP] = {NULL, "timestamp_ms"},
-    [PART_TIME] = {"TIME", "time"},     [PART_COLUMN] = {"COLUMN", "column"},
-    [PART_VALUE] = {"VALUE", "value"},  [PART_FIELD] = {NULL, "field"},
-    [PART_KIND] = {NULL, "type"},       [PART_AGE] = {"AGE", "age_ms"},
+    [PART_ROW] = {"ROW", "row", FALSE},       [PART_KEY_TIME] = {"KEY TIME", "key_time", TRUE},
+    [PART_ROW_TIME] = {"TIME", "time", TRUE}, [PART_TIMESTAMP] = {NULL, "timestamp_ms", TRUE},
+    [PART_TIME] = {"TIME", "time", TRUE},     [PART_COLUMN] = {"COLUMN", "column", TRUE},
+    [PART_VALUE] = {"VALUE", "value", FALSE}, [PART_FIELD] = {NULL, "field", FALSE},
+    [PART_KIND] = {NULL, "type", TRUE},       [PART_AGE] = {"AGE", "age_ms", TRUE},
 };
 
 /* Parts of a cell, in order; people see the age before the time. */
@@ -53,6 +55,15 @@ typedef struct Shown {
   const TideCellOrigin *origin; /* NULL: the cell is as stored */
 } Shown;
 
+/* What is printed for a column; text is empty before it is used. Rows of a table mostly have the same columns: those of
+ * the previous row's first cells are kept. Longer names share one, as in cell_reader.c. */
+typedef struct Known {
+  TideBuffer family, qualifier, text; /* owned */
+} Known;
+
+#define MAX_KNOWN 64u
+#define MAX_KNOWN_BYTES 1024u
+
 struct TideRowPrinter {
   TideRowPrinterOptions options;
   FILE *stream;         /* borrowed */
@@ -67,8 +78,9 @@ struct TideRowPrinter {
   gboolean has_heading; /* for CSV */
   gint64 time_ms;       /* the time of the next three texts; time is empty before the first */
   char time[TIDE_ISO_TIME_BYTES];
-  char timestamp[24];
-  TideBuffer time_json; /* owned: both as members */
+  TideBuffer timestamp;   /* owned */
+  TideBuffer time_json;   /* owned: both as members */
+  Known known[MAX_KNOWN]; /* of the first cells of the previous row */
   guint64 n_rows;
 };
 
@@ -158,7 +170,13 @@ tide_row_printer_free(TideRowPrinter *printer)
   g_array_unref(printer->begins);
   g_ptr_array_unref(printer->values);
   tide_buffer_clear_memory(&printer->text);
+  tide_buffer_clear_memory(&printer->timestamp);
   tide_buffer_clear_memory(&printer->time_json);
+  for (guint i = 0; i < MAX_KNOWN; i++) {
+    tide_buffer_clear_memory(&printer->known[i].family);
+    tide_buffer_clear_memory(&printer->known[i].qualifier);
+    tide_buffer_clear_memory(&printer->known[i].text);
+  }
   g_free(printer);
 }
 
@@ -191,11 +209,37 @@ time_text(TideRowPrinter *printer, gint64 time_ms)
     return printer->time;
   printer->time_ms = time_ms;
   (void)tide_iso_time_print(time_ms, printer->time);
-  g_snprintf(printer->timestamp, sizeof printer->timestamp, "%" G_GINT64_FORMAT, time_ms);
+  tide_buffer_reset(&printer->timestamp);
+  tide_json_number(&printer->timestamp, NULL, time_ms);
   tide_buffer_reset(&printer->time_json);
-  tide_json_number(&printer->time_json, part_names[PART_TIMESTAMP].program, time_ms);
+  tide_json_name(&printer->time_json, part_names[PART_TIMESTAMP].program);
+  tide_buffer_append_bytes(&printer->time_json, tide_buffer_bytes(&printer->timestamp));
   tide_json_text(&printer->time_json, part_names[PART_TIME].program, printer->time);
   return printer->time;
+}
+
+/* The column of the cell at index @i: in JSON its object up to there, in CSV with quotes if it needs them. */
+static TideBytes
+column_text(TideRowPrinter *printer, gsize i, const TideResultCell *cell)
+{
+  Known *known = &printer->known[cell->family.len + cell->qualifier.len <= MAX_KNOWN_BYTES ? i % MAX_KNOWN : 0];
+  TideBuffer *text = &known->text;
+  if (text->len > 0 && tide_bytes_equal(tide_buffer_bytes(&known->family), cell->family) &&
+      tide_bytes_equal(tide_buffer_bytes(&known->qualifier), cell->qualifier))
+    return tide_buffer_bytes(text);
+  tide_buffer_set(&known->family, cell->family);
+  tide_buffer_set(&known->qualifier, cell->qualifier);
+  tide_buffer_reset(text);
+  if (printer->options.format == TIDE_OUTPUT_JSON) {
+    tide_json_open(text, NULL, '{');
+    tide_json_shown(text, "family", cell->family);
+    tide_json_shown(text, "qualifier", cell->qualifier);
+  } else {
+    tide_column_append_text(cell->family, cell->qualifier, text);
+    if (printer->options.format == TIDE_OUTPUT_CSV)
+      tide_csv_quote(text, 0);
+  }
+  return tide_buffer_bytes(text);
 }
 
 /* With all significant digits. (transfer full) */
@@ -250,13 +294,13 @@ append_value(TideRowPrinter *printer, Column column, const Shown *shown, TideBuf
     break;
   case PART_TIMESTAMP:
     (void)time_text(printer, cell->timestamp_ms);
-    append_text(out, printer->timestamp);
+    tide_buffer_append_bytes(out, tide_buffer_bytes(&printer->timestamp));
     break;
   case PART_TIME:
     append_text(out, time_text(printer, cell->timestamp_ms));
     break;
   case PART_COLUMN:
-    tide_column_append_text(cell->family, cell->qualifier, out);
+    tide_buffer_append_bytes(out, column_text(printer, (gsize)(cell - shown->row->cells), cell));
     break;
   case PART_VALUE:
     tide_text_append_printable(cell->value, out);
@@ -288,11 +332,12 @@ append_columns(TideRowPrinter *printer, guint first, guint last, const Shown *sh
     if (is_csv && i > 0)
       tide_buffer_append_byte(text, ',');
     gsize begin = text->len;
-    append_value(printer, g_array_index(printer->columns, Column, i), shown, text);
-    if (is_csv) {
+    Column column = g_array_index(printer->columns, Column, i);
+    append_value(printer, column, shown, text);
+    if (is_csv && !part_names[column.part].is_quoted)
       tide_csv_quote(text, begin);
+    if (is_csv)
       continue;
-    }
     tide_buffer_append_byte(text, 0);
     g_array_append_val(printer->begins, begin);
   }
@@ -355,12 +400,11 @@ print_lines(TideRowPrinter *printer, Shown *shown, const TideCellOrigin *origins
 
 /* Family and qualifier, which a table has in one column. */
 static void
-append_json_cell(TideRowPrinter *printer, const TideResultCell *cell, const TideCellOrigin *origin)
+append_json_cell(TideRowPrinter *printer, gsize i, const TideResultCell *cell, const TideCellOrigin *origin)
 {
   TideBuffer *text = &printer->text;
-  tide_json_open(text, NULL, '{');
-  tide_json_shown(text, "family", cell->family);
-  tide_json_shown(text, "qualifier", cell->qualifier);
+  tide_json_name(text, NULL);
+  tide_buffer_append_bytes(text, column_text(printer, i, cell));
   tide_json_shown(text, part_names[PART_VALUE].program, cell->value);
   (void)time_text(printer, cell->timestamp_ms);
   tide_json_name(text, NULL);
@@ -414,7 +458,7 @@ print_json_row(TideRowPrinter *printer, const Shown *shown, const TideCellOrigin
   tide_json_open(text, "cells", '[');
   for (gsize i = 0; i < row->n_cells; i++)
     if (is_shown(printer, &row->cells[i]))
-      append_json_cell(printer, &row->cells[i], origins != NULL ? &origins[i] : NULL);
+      append_json_cell(printer, i, &row->cells[i], origins != NULL ? &origins[i] : NULL);
   tide_json_close(text, "]");
   tide_json_print_line(text, printer->stream);
   return !ferror(printer->stream);

@@ -23,21 +23,29 @@ static const TideResultRow row = {
 static const char *const field_names[] = {"host", "time", NULL};
 static const TideBytes field_values[] = {{(const guint8 *)"s1", 2}, {(const guint8 *)"\xff", 1}};
 
-/* What @options print of the row above. (transfer full) */
+/* What @options print of @rows. (transfer full) */
 static char *
-print_row(const TideRowPrinterOptions *options, const TideBytes *fields, guint64 *ret_n_rows)
+print_rows(const TideRowPrinterOptions *options, const TideResultRow *rows, gsize n, const TideBytes *fields,
+           guint64 *ret_n_rows)
 {
   char *text = NULL;
   size_t len = 0;
   FILE *stream = open_memstream(&text, &len);
   g_autoptr(TideRowPrinter) printer = tide_row_printer_new(stream, options);
-  g_assert_true(tide_row_printer_add(printer, &row, NOW_MS * TIDE_NS_PER_MS, fields, NULL));
+  for (gsize i = 0; i < n; i++)
+    g_assert_true(tide_row_printer_add(printer, &rows[i], NOW_MS * TIDE_NS_PER_MS, fields, NULL));
   g_assert_true(tide_row_printer_finish(printer));
   *ret_n_rows = tide_row_printer_n_rows(printer);
   fclose(stream);
   char *copy = g_strdup(text);
   free(text);
   return copy;
+}
+
+static char *
+print_row(const TideRowPrinterOptions *options, const TideBytes *fields, guint64 *ret_n_rows)
+{
+  return print_rows(options, &row, 1, fields, ret_n_rows);
 }
 
 typedef struct Case {
@@ -142,4 +150,40 @@ TEST("/row-printer/a-key-that-tells-no-fields-is-shown-itself")
                   "host         time  TIME                      COLUMN  VALUE\n"
                   "s1#\\x00\\x01        2015-03-16T19:53:28.845Z  M:CPU   0.02\n"
                   "s1#\\x00\\x01        2015-03-16T18:53:32.045Z  M:a:b   \\x1B[1m,\\xFF\n");
+}
+
+#define LONG_NAME_BYTES 1500
+
+/* A printer keeps what it printed for a column: every row is printed as by a printer of its own. */
+TEST("/row-printer/rows-may-have-other-columns-than-the-row-before")
+{
+  g_autofree char *long_name = g_strnfill(LONG_NAME_BYTES, 'n'), *other_long_name = g_strnfill(LONG_NAME_BYTES, 'o');
+  const char *const names[][2] = {{"M", "CPU"},           {"M", "CPV"}, {"MC", "PU"}, {"N", "CPU"},
+                                  {"M", "CPU"},           {"", ""},     {"M", ",\""}, {"M", long_name},
+                                  {"M", other_long_name}, {"M", "CPU"}, {"", ""},     {"M", other_long_name},
+                                  {"M", "\xff"}};
+  TideResultCell named[G_N_ELEMENTS(names)];
+  TideResultRow rows[2 * G_N_ELEMENTS(names)];
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) { /* one cell each; then one less each */
+    gsize first = i % G_N_ELEMENTS(names);
+    named[first] = (TideResultCell){.family = tide_bytes_of_string(names[first][0]),
+                                    .qualifier = tide_bytes_of_string(names[first][1]),
+                                    .value = TIDE_BYTES_LITERAL("1"),
+                                    .timestamp_ms = NOW_MS};
+    rows[i] = (TideResultRow){.row = TIDE_BYTES_LITERAL("r"),
+                              .cells = &named[first],
+                              .n_cells = i < G_N_ELEMENTS(names) ? 1 : G_N_ELEMENTS(names) - first};
+  }
+  for (TideOutputFormat format = TIDE_OUTPUT_CSV; format <= TIDE_OUTPUT_JSON; format++) {
+    TideRowPrinterOptions options = {.format = format, .table = "T"};
+    guint64 n_rows = 0;
+    g_autofree char *text = print_rows(&options, rows, G_N_ELEMENTS(rows), NULL, &n_rows);
+    g_autofree char *heading = print_rows(&options, rows, 0, NULL, &n_rows);
+    g_autoptr(GString) expected = g_string_new(heading);
+    for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+      g_autofree char *alone = print_rows(&options, &rows[i], 1, NULL, &n_rows);
+      g_string_append(expected, alone + strlen(heading));
+    }
+    g_assert_cmpstr(text, ==, expected->str);
+  }
 }
