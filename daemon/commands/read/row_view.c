@@ -8,6 +8,9 @@
 
 #include <unistd.h>
 
+/* Bytes of standard output written at once: the C library's own buffer has room for some nine rows. */
+#define OUTPUT_BYTES (64u << 10)
+
 struct TideRowView {
   TideRowViewOptions options;
   TideKeyReader keys;      /* owned */
@@ -165,6 +168,9 @@ gboolean
 tide_print_table(const TideConfig *config, TideGatewaySession *session, const TideTableScanPlan *plan,
                  const TideRowViewOptions *viewing, gboolean *ret_complete, GError **error)
 {
+  static char output[OUTPUT_BYTES];
+  if (!isatty(STDOUT_FILENO))
+    (void)setvbuf(stdout, output, _IOFBF, sizeof output);
   TideGatewayTable scanned = {.session = session, .name = plan->table->name};
   TideGatewayTable shown = {.session = session, .name = viewing->table->name};
   g_autoptr(TideRowView) view = tide_row_view_new(stdout, config->names, viewing);
