@@ -130,10 +130,11 @@ names_its_reading(const TideReading *reading, const TideField *field, const GArr
 static guint32
 identity_of_texts(const TideReading *reading, const GArray *times)
 {
-  guint32 identity = 0, n_fields = n_naming_fields(reading);
-  for (guint32 i = 0; i < n_fields; i++)
-    if (names_its_reading(reading, &reading->fields[i], times))
-      identity += hash_text(reading->fields[i].text, reading->fields[i].name_id);
+  guint32 identity = 0;
+  const TideField *end = reading->fields + n_naming_fields(reading);
+  for (const TideField *field = reading->fields; field < end; field++)
+    if (names_its_reading(reading, field, times))
+      identity += hash_text(field->text, field->name_id);
   return identity;
 }
 
@@ -141,12 +142,10 @@ identity_of_texts(const TideReading *reading, const GArray *times)
 static guint32
 identity_of_value(const TideReading *reading, const GArray *times, TideBytes value)
 {
-  guint32 n_fields = n_naming_fields(reading);
-  for (guint32 i = 0; i < n_fields; i++) {
-    const TideField *field = &reading->fields[i];
+  const TideField *end = reading->fields + n_naming_fields(reading);
+  for (const TideField *field = reading->fields; field < end; field++)
     if (field->text.data == value.data && field->text.len == value.len && names_its_reading(reading, field, times))
       return hash_text(field->text, field->name_id);
-  }
   return 0;
 }
 

@@ -68,7 +68,10 @@ tide_memory_equal(const guint8 *a, const guint8 *b, gsize len)
     for (gsize i = 0; i < len - sizeof(guint64); i += sizeof(guint64))
       if (tide_load_u64(a + i) != tide_load_u64(b + i))
         return FALSE;
-    return tide_load_u64(a + len - sizeof(guint64)) == tide_load_u64(b + len - sizeof(guint64));
+    /* Not returned as a value, for which the loop over a reading's fields has no register. */
+    if (tide_load_u64(a + len - sizeof(guint64)) != tide_load_u64(b + len - sizeof(guint64)))
+      return FALSE;
+    return TRUE;
   }
   if (len >= sizeof(guint32))
     return tide_load_u32(a) == tide_load_u32(b) &&
