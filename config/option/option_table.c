@@ -613,7 +613,7 @@ static const TideConfigOption batch_options[] = {
     {"latest_window_max", TIDE_CONFIG_DURATION, AT(batch.latest_window_max_ms), 0, MINUTE, "1s",
      .flags = TIDE_CONFIG_RELOADS,
      .sentence = "Upper limit of the automatic extension. While a backlog is read, a row waits at most half of its "
-                 "reading's delay; while writes are slow, at most four times the duration of a write."},
+                 "reading's delay; while writes are slow, at most twice the duration of a write."},
 };
 
 static const TideConfigOption limits_options[] = {

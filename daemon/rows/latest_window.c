@@ -13,8 +13,9 @@
 
 /* How many times as long as a write the window is. A lane of a latest table has one write in flight, so a window as
  * long as a write saves nothing. If writers cannot write every value, the window grows until they can: a larger number
- * makes latest values wait longer, and all other rows shorter. */
-#define WRITES_PER_WINDOW 4
+ * makes latest values wait longer, and all other rows shorter. (4 instead of 2, a gateway of fixed service time at half
+ * of its capacity: 20 % more at the median, up to 70 % more at the 99th percentile, with as many calls.) */
+#define WRITES_PER_WINDOW 2
 
 void
 tide_latest_window_init(TideLatestWindow *window, gint64 min_us, gint64 max_us)

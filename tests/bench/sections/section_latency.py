@@ -6,7 +6,7 @@ import statistics
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any, Callable, ContextManager, Iterator, Mapping
 
 from bench_report import Report, spread
 from bench_setup import Bench
@@ -25,6 +25,8 @@ WAKE_S = 1.0
 QUIET_RATE, QUIET_S = 100, 10.0
 CHECK_RATE = 5000  # few enough that recording costs nothing
 NULL_OPTIONS = ("--splits", ",".join(split.decode() for split in SPLITS))
+# About what the real gateway makes of such rows, but always the same: calls wait in one queue for one server.
+FIXED_OPTIONS = (*NULL_OPTIONS, "--call-ms", "5", "--rows-per-second", "60000")
 
 
 @dataclass
@@ -81,6 +83,18 @@ def _on_null_gateway(bench: Bench, levels: Levels, topic: str) -> None:
             if levels.capacity == 0:
                 levels.capacity = _find_capacity(bench, daemon, full)
             _measure(bench, levels, daemon, quiet=True)
+
+
+@contextmanager
+def _on_fixed_gateway(bench: Bench, tables: Mapping[str, Any]) -> Iterator[PacedDaemon]:
+    with null_gateway(bench, *FIXED_OPTIONS) as gateway, paced_daemon(bench, gateway.address, tables) as daemon:
+        yield daemon
+
+
+def _capacity_on_fixed_gateway(bench: Bench, tables: Mapping[str, Any], topic: str) -> float:
+    full = run_on_null_gateway(bench, topic, tables, gateway_options=FIXED_OPTIONS).readings_per_s
+    with _on_fixed_gateway(bench, tables) as daemon:
+        return _find_capacity(bench, daemon, full)
 
 
 @contextmanager
@@ -141,23 +155,28 @@ def _check_histogram(bench: Bench, report: Report) -> None:
                     f"{percentile(seen, 0.99):.1f}")
 
 
-def _real_rows(bench: Bench, report: Report, topic: str) -> list[list[Any]]:
-    """In turns. Two tables of history get as many rows as both tables may, and none of them waits for another: so what they
-    take longer than one is the gateway's and HBase's, and what both tables take longer than they is the window's."""
+OnGateway = Callable[[Bench, Mapping[str, Any]], ContextManager[PacedDaemon]]
+CapacityOf = Callable[[Bench, Mapping[str, Any], str], float]
+
+
+def _in_turns(bench: Bench, report: Report, topic: str, where: str, on_gateway: OnGateway, capacity_of: CapacityOf,
+              shares: tuple[float, ...]) -> tuple[Levels, Levels, Levels]:
+    """Two tables of history get as many rows as both tables may, and none of them waits for another: so what they take longer
+    than one is the gateway's and HBase's, and what both tables take longer than they is the window's."""
     metric = tables_config(current=False)["METRIC"]
-    alone, both = Levels("METRIC", {"METRIC": metric}), Levels("both tables", tables_config())
+    alone, both = Levels("METRIC", {"METRIC": metric}, shares=shares), Levels("both tables", tables_config(), shares=shares)
     for levels in (alone, both):
-        levels.capacity = _capacity_on_real_gateway(bench, levels.tables, topic)
+        levels.capacity = capacity_of(bench, levels.tables, topic)
     two = Levels("METRIC twice", {"METRIC": metric, "METRIC_2": metric}, both.capacity, shares=(0.5,))
     for _ in range(bench.runs):
         for levels in (alone, two, both):
-            with _on_real_gateway(bench, levels.tables) as daemon:
+            with on_gateway(bench, levels.tables) as daemon:
                 _measure(bench, levels, daemon, quiet=False)
     alone_ms, two_ms, both_ms = (levels.p99_ms("50%") for levels in (alone, two, both))
-    report.ratio("p99 at 50% load, real gateway, both tables / METRIC", [a / b for a, b in zip(both_ms, alone_ms)], at_most=2)
-    report.ratio("p99 at 50% load, real gateway, METRIC twice / METRIC", [a / b for a, b in zip(two_ms, alone_ms)])
-    report.ratio("p99 at 50% load, real gateway, both tables / METRIC twice", [a / b for a, b in zip(both_ms, two_ms)])
-    return [*alone.rows(), *_bare_rows(bench, report, alone), *two.rows(), *both.rows()]
+    report.ratio(f"p99 at 50% load, {where}, both tables / METRIC", [a / b for a, b in zip(both_ms, alone_ms)], at_most=2.5)
+    report.ratio(f"p99 at 50% load, {where}, METRIC twice / METRIC", [a / b for a, b in zip(two_ms, alone_ms)])
+    report.ratio(f"p99 at 50% load, {where}, both tables / METRIC twice", [a / b for a, b in zip(both_ms, two_ms)])
+    return alone, two, both
 
 
 def run(bench: Bench, report: Report) -> None:
@@ -175,7 +194,10 @@ def run(bench: Bench, report: Report) -> None:
     report.ratio(f"p99 at {QUIET_RATE} readings/s, null gateway, both tables", null_both.p99_ms(f"{QUIET_RATE}/s"), digits=1,
                  unit="ms")
     _check_histogram(bench, report)
+    fixed = _in_turns(bench, report, topic, "fixed service time", _on_fixed_gateway, _capacity_on_fixed_gateway, (0.5,))
+    report.table("A gateway whose calls take 5 ms and 1/60 ms a row, one after another", columns, [row for levels in fixed for row in levels.rows()])
+    alone, two, both = _in_turns(bench, report, topic, "real gateway", _on_real_gateway, _capacity_on_real_gateway, SHARES)
     report.table("Real gateway; for the bare sender a row's latency is from when it was due, with the wait for its batch", columns,
-                 _real_rows(bench, report, topic))
+                 [*alone.rows(), *_bare_rows(bench, report, alone), *two.rows(), *both.rows()])
     report.note("With both tables a message ends when its row of CURRENT_METRIC does, which waits for newer values: "
-                "batch.latest_window,\nwhile writes take long four times as long as one.")
+                "batch.latest_window,\nwhile writes take long twice as long as one.")
