@@ -17,12 +17,12 @@ TITLE = "CPU of the whole machine per reading: tidemark, a Java program and Flin
 # docs/benchmarks.md, "Gateway and HBase settings": HBase's are for all contenders, the gateway's for those that use one.
 RECOMMENDED_HBASE = {"hbase.hregion.compacting.memstore.type": "BASIC"}
 RECOMMENDED_HBASE_JVM = ("-XX:+UseParallelGC",)
-RECOMMENDED_GATEWAY: Mapping[str, Any] = {"framed": True, "compact": True, "jvm_flags": ["-XX:+UseParallelGC"]}
+RECOMMENDED_GATEWAY: Mapping[str, Any] = {"jvm_flags": ["-XX:+UseParallelGC", "-Xmx1g"]}
 
 NAMES = ("tidemark", "tidemark packed", "java", "flink")
 
 # Those of the whole machine that tidemark may have: of whose, and how much.
-ASKED = (("tidemark", "java", 0.5), ("tidemark", "flink", 0.5), ("tidemark packed", "java", 0.2))
+ASKED = (("tidemark", "java", 0.5), ("tidemark", "flink", 0.6), ("tidemark packed", "java", 0.18))
 
 
 def run(bench: Bench, report: Report) -> None:
