@@ -23,6 +23,7 @@ struct Gateway {
   GString *methods; /* the names of the calls, each followed by a space */
   guint pages;      /* remaining pages of a scan */
   guint page_rows;  /* rows per page, whatever was requested; 0: two */
+  guint asked_rows; /* by all requests of pages, in the binary protocol and fewer than 128 each */
   gboolean table_exists;
   LoopbackServer *server;
   _Atomic(TideHBaseClient *) client; /* set while the thread already runs */
@@ -45,6 +46,9 @@ serve_gateway(LoopbackServer *server, int fd, guint connection)
        calls++) {
     g_autofree char *method = g_strndup((const char *)head.name.data, head.name.len);
     g_string_append_printf(gateway->methods, "%s ", method);
+    if (g_str_equal(method, "getScannerRows"))
+      gateway->asked_rows +=
+          call.data[call.len - 2]; /* the last byte of its last field, before the end of the fields */
     TideBytes reply = gateway->answer(gateway, oracle_get(gateway->mode.protocol), method, head.sequence_id);
     if (reply.len > 0)
       loopback_send_message(fd, gateway->mode.framing, reply);

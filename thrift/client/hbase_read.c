@@ -266,8 +266,17 @@ ask_next_page(const Scan *scan, TideKeptScanner *kept)
   tide_client_ask_ahead(client, kept, next_deadline_us(scan));
 }
 
-/* Receives the page that was requested in advance after the last one, and requests the next unless fewer rows are
- * wanted now, as at the end. The rest of a short page is the beginning of the next, if that was requested. */
+/* Call when the page before the requested one is read. */
+static void
+forget_page(TideHBaseClient *client)
+{
+  if (client->page.capacity > TIDE_KEPT_REPLY_BYTES)
+    tide_buffer_clear_memory(&client->page);
+}
+
+/* Receives the page that was requested in advance after the last one, and requests the next while pages stay as long:
+ * of a longer one, the rest would be dropped together with the scanner. The rest of a short page is the beginning of
+ * the next, if that was requested. */
 static gboolean
 fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
 {
@@ -277,14 +286,15 @@ fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
   guint32 n_results = 0;
   if (!tide_client_receive_asked(client, "getScannerRows", next_deadline_us(scan), &reply, error))
     return FALSE;
-  if (n_before == 0 && kept->asked_rows <= scan->sink.limit_rows)
+  if (n_before == 0 && kept->asked_rows == scan->sink.limit_rows)
     ask_next_page(scan, kept);
-  if (!tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error))
+  gboolean is_read =
+      tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error);
+  forget_page(client);
+  if (!is_read)
     return FALSE;
-  if (client->page.capacity > TIDE_KEPT_REPLY_BYTES)
-    tide_buffer_clear_memory(&client->page);
   kept->has_skipped = scan->sink.rows - n_before < n_results; /* more rows were requested than are now wanted */
-  return n_results == 0 || is_full(scan) ||
+  return n_results == 0 || is_full(scan) || scan->sink.stopped ||
          (client->scanners.asked == kept ? fetch_asked(scan, kept, error) : fetch_all(scan, error));
 }
 
@@ -345,6 +355,7 @@ prepare_next_page(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolea
   kept->last_sequence = client->sequence_id;
   if (in_turn && kept->is_open && !kept->has_skipped && client->scanners.asked == NULL)
     ask_next_page(scan, kept);
+  forget_page(client);
 }
 
 static gboolean

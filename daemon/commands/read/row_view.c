@@ -164,6 +164,14 @@ report_changed_key(const TideRowView *view, const TideConfig *config, TideGatewa
            tide_fingerprint_locations[finding.stored.location].text, finding.declared);
 }
 
+/* Requests a page. The rows of the pages before it do not wait for it. */
+static gboolean
+scan_page(const TideScanRequest *request, TideRowFunc func, gpointer func_data, gpointer table, GError **error)
+{
+  (void)fflush(stdout);
+  return tide_gateway_table_scan(request, func, func_data, table, error);
+}
+
 gboolean
 tide_print_table(const TideConfig *config, TideGatewaySession *session, const TideTableScanPlan *plan,
                  const TideRowViewOptions *viewing, gboolean *ret_complete, GError **error)
@@ -185,7 +193,7 @@ tide_print_table(const TideConfig *config, TideGatewaySession *session, const Ti
   g_autoptr(TideIndexRead) index = is_index ? tide_index_read_new(&leading, error) : NULL;
   if (is_index && index == NULL)
     return FALSE;
-  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, tide_gateway_table_scan, &scanned);
+  g_autoptr(TideTableScan) scan = tide_table_scan_new(plan, config->names, scan_page, &scanned);
   TideProgress progress;
   tide_progress_begin(&progress, "rows", plan->request.limit_rows, tide_now_us());
   /* Rows that scroll by show enough progress. */

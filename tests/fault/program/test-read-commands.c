@@ -204,6 +204,34 @@ FIXTURE_TEST("/read-commands/a-reader-that-goes-away-is-no-failure")
   g_assert_cmpint(status, ==, 0);
 }
 
+/* The gateway is silent about the second page, and the program waits longer for it than this test may take. */
+FIXTURE_TEST("/read-commands/rows-of-a-page-do-not-wait-for-the-next")
+{
+  for (guint i = 0; i < 40; i++) {
+    g_autofree char *row = g_strdup_printf("s#%u", 1000000 + i);
+    put(fixture, "PLACE", row, "M", "cpu", "1", TIME_MS);
+  }
+  TideScriptedFault silent = {.kind = TIDE_FAULT_SILENCE, .call = TIDE_CALL_GET_SCANNER_ROWS, .skip_calls = 1};
+  scripted_gateway_add_fault(fixture->gateway, &silent);
+  g_autoptr(GString) patient = g_string_new(yaml);
+  g_assert_cmpuint(g_string_replace(patient, "hbase: {", "hbase: { call_timeout: 10m,", 1), ==, 1);
+  g_autofree char *config_path = write_config(patient->str, scripted_gateway_endpoint(fixture->gateway));
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GSubprocess) process =
+      g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, &error, g_getenv("TIDEMARK"),
+                       "scan", "PLACE", "-f", "csv", "--config", config_path, NULL);
+  g_assert_no_error(error);
+  g_autoptr(GDataInputStream) lines = g_data_input_stream_new(g_subprocess_get_stdout_pipe(process));
+  g_autofree char *heading = g_data_input_stream_read_line(lines, NULL, NULL, &error);
+  g_autofree char *first = g_data_input_stream_read_line(lines, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpstr(first, ==, "s#1000000,s,1000000,1426535612045,2015-03-16T19:53:32.045Z,M:cpu,1");
+  g_subprocess_force_exit(process);
+  g_assert_true(g_subprocess_wait(process, NULL, &error));
+  g_assert_true(g_subprocess_get_if_signaled(process));
+  g_unlink(config_path);
+}
+
 FIXTURE_TEST("/read-commands/an-output-that-is-full-is-one")
 {
   put(fixture, "PLACE", "s#d", "M", "cpu", "1", TIME_MS);

@@ -453,6 +453,25 @@ TEST("/kept-scanners/pages-between-puts-are-not-asked-ahead")
                          "getScannerRows putMultiple getScannerRows putMultiple ");
 }
 
+/* Two rows were asked for in advance, and then four are wanted: only the other two are asked for. */
+TEST("/kept-scanners/a-longer-page-asks-for-no-row-too-many")
+{
+  Gateway gateway;
+  gateway_start(&gateway, (Gateway){.mode = modes[0], .answer = answer_scan_and_put, .pages = 9});
+  TideScanRequest request = {.limit_rows = 2, .caching_rows = 10};
+  g_auto(TideBuffer) start = {0};
+  g_autoptr(GError) error = NULL;
+  g_assert_cmpuint(read_pages(&gateway, 3, &request, &start), ==, 6);
+  request.limit_rows = 4;
+  g_assert_cmpuint(read_pages(&gateway, 1, &request, &start), ==, 4);
+  g_assert_true(
+      put_one_row(gateway.client, TIDE_WIRE_BINARY, GENEROUS_MS, &error)); /* all calls before were answered */
+  g_assert_no_error(error);
+  gateway_stop(&gateway, "openScanner getScannerRows closeScanner openScanner getScannerRows getScannerRows "
+                         "getScannerRows getScannerRows getScannerRows putMultiple ");
+  g_assert_cmpuint(gateway.asked_rows, ==, 4 * 2 + 2 + 4); /* the last four in advance */
+}
+
 /* Another start, another question: another scanner. One that is left open is closed with the client. */
 TEST("/kept-scanners/another-page-has-its-own-scanner")
 {
