@@ -50,6 +50,7 @@ class TimeToLive(Case):
         self.kafka.admin.produce(self.name, 0, [Record(None, b'{"host":"timeless","v":1}', -1), Record(None, b'{"host":"timed","v":2}', timed_ms)])
         daemon.start()
         daemon.wait_committed(2)
+        daemon.wait_ready()
         self.assertEqual(set(self.cells(self.history)), {(f"timed#{timed_ms}", "M:v")})
         self.assertEqual(set(self.cells(self.latest)), {("timed", "M:v")})
         self.assertIn("the record has no time of its own", letters.read_text(encoding="utf-8"))
