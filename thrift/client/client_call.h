@@ -85,7 +85,7 @@ gboolean tide_client_call_same_connection(TideHBaseClient *client, const char *m
  * reply and drops it (has_skipped of scanners.asked). Sending may fail silently: the page is then not requested. */
 void tide_client_ask_ahead(TideHBaseClient *client, TideKeptScanner *scanner, gint64 deadline_us);
 gboolean tide_client_receive_asked(TideHBaseClient *client, const char *method, gint64 deadline_us,
-                                   TideReply *ret_reply, GError **error);
+                                   TideReply *ret_reply, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 
 /* Closes the scanners that are still open at the gateway, if that is possible at once, and frees their state. */
 void tide_client_close_scanners(TideHBaseClient *client);

@@ -70,9 +70,7 @@ tide_connection_connect(TideConnection *connection, GError **error)
 static void
 forget_reply(TideConnection *connection)
 {
-  if (connection->received.capacity > TIDE_KEPT_REPLY_BYTES)
-    tide_buffer_clear_memory(&connection->received);
-  tide_buffer_reset(&connection->received);
+  tide_message_buffer_reset(&connection->received);
   connection->message = TIDE_BYTES_EMPTY;
 }
 

@@ -19,9 +19,17 @@ G_BEGIN_DECLS
 /* Maximum size of a reply. Scans request pages by rows, so this limits the size of a page of large rows. */
 #define TIDE_REPLY_MAX_BYTES (64u << 20)
 
-/* Above this size the reply's memory is freed when the next call begins: an idle connection must not keep the memory of
- * a page of large rows. */
-#define TIDE_KEPT_REPLY_BYTES (1u << 20)
+/* Above this size a message's memory is freed once it is sent or read: an idle connection must not keep the memory of a
+ * page of large rows. */
+#define TIDE_KEPT_MESSAGE_BYTES (1u << 20)
+
+static inline void
+tide_message_buffer_reset(TideBuffer *message)
+{
+  if (message->capacity > TIDE_KEPT_MESSAGE_BYTES)
+    tide_buffer_clear_memory(message);
+  tide_buffer_reset(message);
+}
 
 typedef struct TideConnection TideConnection;
 

@@ -177,8 +177,8 @@ drop_asked(TideHBaseClient *client, gint64 deadline_us)
   if (client->scanners.asked == NULL)
     return;
   client->scanners.asked->has_skipped = TRUE;
-  (void)tide_client_receive_asked(client, "getScannerRows", deadline_us, &reply,
-                                  NULL); /* it may close the connection */
+  gboolean is_received = tide_client_receive_asked(client, "getScannerRows", deadline_us, &reply, NULL);
+  (void)is_received; /* if not, the connection is closed */
 }
 
 void

@@ -174,6 +174,16 @@ close_scanner(TideHBaseClient *client, gint32 scanner_id, gint64 deadline_us)
   (void)tide_client_conclude(client, tide_reply_read_void(&reply, &client->failure), NULL);
 }
 
+/* Encodes the request for the scanner's next @n_rows rows. */
+static void
+begin_rows_request(const Scan *scan, guint64 n_rows)
+{
+  TideHBaseClient *client = scan->client;
+  tide_client_begin_request(client);
+  tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, scan->scanner_id,
+                                   (gint32)n_rows);
+}
+
 /* Fetches page after page until the end of the scan, whose page is empty. */
 static gboolean
 fetch_all(Scan *scan, GError **error)
@@ -188,9 +198,7 @@ fetch_all(Scan *scan, GError **error)
     guint64 wanted = scan->request.caching_rows;
     if (scan->sink.limit_rows > 0)
       wanted = MIN(wanted, scan->sink.limit_rows - scan->sink.rows);
-    tide_client_begin_request(client);
-    tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, scan->scanner_id,
-                                     (gint32)wanted);
+    begin_rows_request(scan, wanted);
     guint32 results = 0;
     TideReply reply;
     if (!tide_client_call_same_connection(client, "getScannerRows", next_deadline_us(scan), &reply, error) ||
@@ -257,21 +265,10 @@ is_full(const Scan *scan)
 static void
 ask_next_page(const Scan *scan, TideKeptScanner *kept)
 {
-  TideHBaseClient *client = scan->client;
   kept->asked_rows = MIN(scan->sink.limit_rows, scan->request.caching_rows);
-  tide_client_begin_request(client);
-  tide_scanner_rows_request_append(client->mode.protocol, &client->request, client->sequence_id, kept->id,
-                                   (gint32)kept->asked_rows);
-  kept->last_sequence = client->sequence_id;
-  tide_client_ask_ahead(client, kept, next_deadline_us(scan));
-}
-
-/* Call when the page before the requested one is read. */
-static void
-forget_page(TideHBaseClient *client)
-{
-  if (client->page.capacity > TIDE_KEPT_REPLY_BYTES)
-    tide_buffer_clear_memory(&client->page);
+  begin_rows_request(scan, kept->asked_rows);
+  kept->last_sequence = scan->client->sequence_id;
+  tide_client_ask_ahead(scan->client, kept, next_deadline_us(scan));
 }
 
 /* Receives the page that was requested in advance after the last one, and requests the next while pages stay as long:
@@ -290,7 +287,7 @@ fetch_asked(Scan *scan, TideKeptScanner *kept, GError **error)
     ask_next_page(scan, kept);
   gboolean is_read =
       tide_client_conclude(client, tide_reply_read_rows(&reply, &scan->sink, &n_results, &client->failure), error);
-  forget_page(client);
+  tide_message_buffer_reset(&client->page);
   if (!is_read)
     return FALSE;
   kept->has_skipped = scan->sink.rows - n_before < n_results; /* more rows were requested than are now wanted */
@@ -355,7 +352,7 @@ prepare_next_page(Scan *scan, TideKeptScanner *kept, TideBytes question, gboolea
   kept->last_sequence = client->sequence_id;
   if (in_turn && kept->is_open && !kept->has_skipped && client->scanners.asked == NULL)
     ask_next_page(scan, kept);
-  forget_page(client);
+  tide_message_buffer_reset(&client->page);
 }
 
 static gboolean

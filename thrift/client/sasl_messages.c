@@ -9,9 +9,6 @@
 /* Overhead of wrapping: 28 bytes (auth-int) or 60 (auth-conf) with today's key types. */
 #define WRAPPING_MAX_BYTES 1024u
 
-/* Above this size the memory of a wrapped request is freed after sending, as a reply's is. */
-#define KEPT_BUFFER_BYTES (1u << 20)
-
 typedef struct SaslState {
   TideGssContext *context; /* owned */
   TideSaslNegotiation negotiation;
@@ -41,9 +38,7 @@ send_outward(TideConnection *connection, GError **error)
     return TRUE;
   TideBytes part = tide_buffer_bytes(&state->outward);
   gboolean sent = tide_layer_send(connection, TIDE_BYTES_EMPTY, &part, 1, error);
-  if (state->outward.capacity > KEPT_BUFFER_BYTES)
-    tide_buffer_clear_memory(&state->outward);
-  tide_buffer_reset(&state->outward);
+  tide_message_buffer_reset(&state->outward);
   return sent;
 }
 

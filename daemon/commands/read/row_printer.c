@@ -55,8 +55,8 @@ typedef struct Shown {
   const TideCellOrigin *origin; /* NULL: the cell is as stored */
 } Shown;
 
-/* What is printed for a column; text is empty before it is used. Rows of a table mostly have the same columns: those of
- * the previous row's first cells are kept. Longer names share one, as in cell_reader.c. */
+/* The printed form of a column; empty until it is used. Consecutive rows of a table mostly have the same columns, so
+ * those of the previous row's first cells are kept. Long names share the first entry, as in cell_reader.c. */
 typedef struct Known {
   TideBuffer family, qualifier, text; /* owned */
 } Known;

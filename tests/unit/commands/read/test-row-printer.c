@@ -23,7 +23,7 @@ static const TideResultRow row = {
 static const char *const field_names[] = {"host", "time", NULL};
 static const TideBytes field_values[] = {{(const guint8 *)"s1", 2}, {(const guint8 *)"\xff", 1}};
 
-/* What @options print of @rows. (transfer full) */
+/* Prints @rows with @options. Returns the output. (transfer full) */
 static char *
 print_rows(const TideRowPrinterOptions *options, const TideResultRow *rows, gsize n, const TideBytes *fields,
            guint64 *ret_n_rows)

@@ -385,8 +385,8 @@ read_pages(Gateway *gateway, guint n_pages, TideScanRequest *request, TideBuffer
   return sum;
 }
 
-/* Whoever comes back once gets all further pages from one scanner, which is closed at the end. When its empty last page
- * arrives, another was asked for before that was read. */
+/* From its second page on, a reader gets all pages from one scanner, which is closed at the end. One more page is
+ * requested before the empty last one is read. */
 TEST("/kept-scanners/pages-come-from-one-scanner")
 {
   for (gsize m = 0; m < G_N_ELEMENTS(modes); m++) {
